@@ -112,6 +112,12 @@ impl Words {
         for name in &schema.ignored {
             self.flag("ignore", name);
         }
+        if data.ignore.is_empty() {
+            self.flags(
+                "ignore",
+                schema.dropped.iter().map(|feature| feature + u32::from(!schema.zero_based)),
+            );
+        }
         if let Some(picture) = schema.picture {
             if picture.resized {
                 self.flag("size", format!("{}x{}", picture.width, picture.height));

@@ -11,12 +11,14 @@ use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
 use rosenblatt::layers::{Activation, Loss as OutputLoss, Optimiser};
 use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
-    ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation, catalogue,
+    ClassWeights, Classes, Costs, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation,
+    catalogue,
 };
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::files::Apart;
 use rosenblatt_data::{
-    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source, Unknown,
+    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, SENTENCE_FORMATS, Source,
+    Unknown,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,14 +26,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// What a model says of the rows it is shown.
-const LEFT_TO_THE_MODEL: [&str; 11] = [
+const LEFT_TO_THE_MODEL: [&str; 10] = [
     "scale",
     "missing",
     "categorical",
     "cross",
     "size",
     "colour",
-    "text",
     "ngrams",
     "characters",
     "words",
@@ -44,13 +45,19 @@ pub(crate) fn leave_to_the_model(command: Command) -> Command {
     LEFT_TO_THE_MODEL.into_iter().fold(command, hide)
 }
 
+/// The formats of rows, and then those of sentences.
+fn format_names() -> Vec<&'static str> {
+    let of_sentences = SENTENCE_FORMATS.iter().map(|format| format.info().name);
+    catalogue().names("format").into_iter().chain(of_sentences).collect()
+}
+
 /// How data is read.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Reading data")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct DataArgs {
-    /// Read this format, instead of the one that content and name tell
-    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("format")))]
+    /// Read this format, instead of the one that content and name tell; those behind the folders are of sentences
+    #[arg(long, value_name = "NAME", value_parser = listed(format_names))]
     pub(crate) format: Option<String>,
     /// Take the classes from this column, by name or number (1 is the first, -1 the last) [default: the column
     /// called label, class, target or y, else the last]
@@ -105,7 +112,8 @@ pub(crate) struct DataArgs {
     /// Read pictures in colour instead of grey
     #[arg(long, alias = "color")]
     pub(crate) colour: bool,
-    /// Make features of the words of this column (may be repeated) [default: detected]
+    /// Make features of the words of this column (may be repeated) [default: detected]. With a model of messages, the
+    /// column that holds them
     #[arg(long, value_name = "COLUMN")]
     pub(crate) text: Vec<String>,
     /// Make features of runs of words: N for N words, A-B for A to B of them [default: 1-2, single words and pairs]
@@ -136,6 +144,34 @@ pub(crate) struct DataArgs {
     /// Refuse larger pictures, in pixels
     #[arg(long, value_name = "N", default_value_t = Limits::default().pixels)]
     pub(crate) max_pixels: u64,
+}
+
+/// Which class is named once there are probabilities.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct CostArgs {
+    /// Predict the positive class, or the second of two, where its probability is at least this [default: 0.5]
+    #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
+    threshold: Option<f64>,
+    /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one
+    /// class taken for another, or (in training) `balanced`, by which the rarer a class the dearer (may be repeated)
+    /// [default: 1]
+    #[arg(long = "cost", value_name = "CLASS=COST")]
+    costs: Vec<String>,
+}
+
+impl CostArgs {
+    /// What mistakes cost.
+    pub(crate) fn costs(&self) -> Result<Costs, Failure> {
+        Ok(match (self.threshold, self.costs.as_slice()) {
+            (Some(share), _) => Costs::Threshold(share),
+            (None, []) => Costs::Even,
+            (None, [word]) if word == "balanced" => Costs::Balanced,
+            (None, words) => {
+                let pairs = words.iter().map(|word| assignment("cost", word));
+                Costs::Given(pairs.collect::<Result<_, _>>()?)
+            }
+        })
+    }
 }
 
 /// `28x28` as a width and a height.
@@ -182,7 +218,6 @@ impl DataArgs {
             !self.cross.is_empty(),
             self.size.is_some(),
             self.colour,
-            !self.text.is_empty(),
             self.ngrams.is_some(),
             self.characters,
             self.words != Weighting::default(),

@@ -401,3 +401,83 @@ fn crosses_are_learned_and_made_again_at_prediction() {
     );
     refused(&bench, "rosenblatt train t.csv --model x.model --cross p", "`--cross` should be two names, A,B");
 }
+
+// Values that differ stay different, or a note says that they do not.
+
+#[test]
+fn categories_that_spell_one_number_differ_if_both_are_there() {
+    let bench = Bench::new();
+    let rows = (0..60).map(|row| format!("{},{}\n", ["1.1", "1.10"][row % 2], ["a", "b"][row % 2]));
+    bench.write("t.csv", format!("code,label\n{}", rows.collect::<String>()));
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --categorical code"));
+    let labels = bench.ok("rosenblatt predict t.csv --model t.model");
+    assert_eq!(labels, "a\nb\n".repeat(30));
+    // Where one spelling stands alone, another of the same number is the same category.
+    let rows = (0..60).map(|row| format!("{},{}\n", ["1.0", "2.0"][row % 2], ["a", "b"][row % 2]));
+    bench.write("t.csv", format!("code,label\n{}", rows.collect::<String>()));
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --categorical code"));
+    bench.write("new.csv", "code\n1\n2\n");
+    assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "a\nb\n");
+}
+
+#[test]
+fn labels_that_differ_in_spaces_are_one_class_and_told() {
+    let bench = Bench::new();
+    let rows = (0..40).map(|row| format!("{row},{}\n", ["\"yes\"", "no", "\" yes\"", "no"][row % 4]));
+    bench.write("t.csv", format!("x,label\n{}", rows.collect::<String>()));
+    says(
+        &bench.run(&format!("{TRAIN} --algorithm perceptron")),
+        "differ in spaces, and are one class: `yes`",
+    );
+}
+
+#[test]
+fn numbers_that_doubles_cannot_hold_are_named() {
+    let bench = Bench::new();
+    let rows =
+        (0..40).map(|row| format!("{},{row},{}\n", (1_u64 << 60) + row % 3, ["a", "b"][row as usize % 2]));
+    bench.write("t.csv", format!("big,x,label\n{}", rows.collect::<String>()));
+    says(
+        &bench.run(&format!("{TRAIN} --algorithm perceptron")),
+        "whole numbers beyond 2^53 lose their last digits (if they are names, take them as categories): `big`",
+    );
+    let rows = (0..40).map(|row| format!("{}e-170,{}\n", row % 2 * 3 + 1, ["a", "b"][row % 2]));
+    bench.write("t.csv", format!("x,label\n{}", rows.collect::<String>()));
+    refused(&bench, &format!("{TRAIN} --algorithm perceptron"), "`x` are too small to be scaled");
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --scale max-abs"));
+    assert_eq!(bench.ok("rosenblatt predict t.csv --model t.model"), "a\nb\n".repeat(20));
+}
+
+#[test]
+fn sentences_are_known_by_what_they_hold_and_spreadsheets_named() {
+    let bench = Bench::new();
+    let sentence = "The DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n. . O\n\n";
+    bench.write("train.txt", sentence.repeat(12));
+    says(&bench.run("rosenblatt train train.txt --threads 1 --model tag.model"), "12 sentences");
+    bench.write("items.txt", "B\tw=The\tp=DT\nI\tw=dog\tp=NN\n\n".repeat(12));
+    says(&bench.run("rosenblatt train items.txt --model tag.model"), "12 sentences");
+    bench.write("noise", "\u{1}\u{2}\u{3}");
+    refused(&bench, "rosenblatt train noise --model t.model", "of sentences: conllu");
+    says(&bench.run("rosenblatt train --help"), "conllu");
+    bench.write("book.xlsx", b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml xl/workbook.xml");
+    refused(&bench, "rosenblatt train book.xlsx --model t.model", "save the sheet as CSV");
+    assert!(!bench.ok("rosenblatt algorithms mlp").contains("0000000000000000"));
+}
+
+#[test]
+fn the_threshold_can_be_moved_when_classes_are_predicted() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(240));
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --class-weight yes=1"));
+    bench.ok(&format!("{TRAIN} --algorithm perceptron"));
+    let n_yes = |how: &str| {
+        let said = bench.ok(&format!("rosenblatt predict t.csv --model t.model {how}"));
+        said.lines().filter(|line| *line == "yes").count()
+    };
+    let (low, plain, high) = (n_yes("--threshold 0.05"), n_yes(""), n_yes("--threshold 0.95"));
+    assert!(low > plain && plain > high, "{low}, {plain}, {high}");
+    assert!(n_yes("--cost yes=20") > plain);
+    refused(&bench, "rosenblatt predict t.csv --model t.model --cost balanced", "no classes to count");
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --calibrate none"));
+    refused(&bench, "rosenblatt predict t.csv --model t.model --threshold 0.3", "probabilities");
+}

@@ -33,9 +33,13 @@ fn start(bench: &Bench, words: &str) -> Child {
 fn the_command_of_the_winner_trains_the_same_weights() {
     let bench = Bench::new();
     bench.write("six.csv", table(900));
+    bench.ok("rosenblatt convert six.csv six.svm --label kind");
     let bundled = "crates/data/bundled";
     for file in [
         "six.csv --label kind",
+        "six.svm",
+        "six.svm --scale standard",
+        "six.svm --scale max-abs",
         &format!("{bundled}/iris.csv"),
         &format!("{bundled}/banknote.csv --calibrate isotonic"),
         &format!("{bundled}/penguins.csv --label species --missing mean"),

@@ -48,6 +48,10 @@ impl fmt::Display for Range {
             Self::Positive => f.write_str("positive"),
             Self::NonNegative => f.write_str("zero or positive"),
             Self::Any => f.write_str("a finite number"),
+            // Just below zero, so that zero itself is allowed.
+            Self::Between(low, high) if *low < 0.0 && low.abs() < 1e-100 => {
+                write!(f, "at least 0 and below {high}")
+            }
             Self::Between(low, high) => write!(f, "between {low} and {high}"),
             Self::UpTo(low, high) => write!(f, "above {low} and at most {high}"),
             Self::Count => f.write_str("a whole number, 0 or more"),

@@ -102,5 +102,5 @@ pub use rows::spelling::{Decimal, Mark, Spelling};
 pub use scan::marks::count_marks;
 pub use sentences::{
     MadeSentences, SENTENCE_FORMATS, SentenceFormat, SentenceStream, Sentences, find_sentence_format,
-    sentence_format_by_name, sentences, tokens,
+    looks_like_sentences, sentence_format_by_name, sentences, tokens,
 };

@@ -17,7 +17,7 @@ use crate::bytes::window::WINDOW_BYTES;
 use crate::encode::{Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, fitting, share_of};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
-use crate::options::ReadOptions;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, LeftOutRows, Matrix};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
@@ -370,7 +370,7 @@ fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError
     if n_rows == 0 {
         return Err(no_rows(&block).in_source(&name));
     }
-    let mut schema = parts.schema().clone();
+    let mut schema = Schema { dropped: parts.dropped.clone(), ..parts.schema().clone() };
     // What was counted is not copied when nobody else has it.
     drop(parts);
     match table {
@@ -379,6 +379,7 @@ fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError
         }
         None => schema.settle(),
     }
+    drop_names(&mut schema, how).map_err(|error| error.in_source(&name))?;
     let labels = final_labels(numbering.labels().clone(), how)?;
     Ok(Survey { schema, labels, n_rows })
 }
@@ -490,6 +491,10 @@ struct Parts {
     scaler: Option<Arc<Scaler>>,
     /// How features are crossed, once they are scaled.
     crosser: Option<Arc<Crosser>>,
+    /// Numbered features that are left out, ascending.
+    dropped: Vec<u32>,
+    /// The most features of a row so far.
+    widest: usize,
     /// Rows are stored dense, with so many features, though their format has them sparse.
     dense_width: Option<usize>,
     /// Whether nothing was learned before that decides how rows are made.
@@ -506,6 +511,7 @@ impl Parts {
             let message = format!("the hash bits should be at most {}", ReadOptions::MAX_HASH_BITS);
             return Err(DataError::new(ErrorKind::Options, message));
         }
+        let asked = how;
         let mut how = how.clone();
         if let Some(schema) = &how.schema {
             // What was learned from decides how features are numbered and stored.
@@ -520,6 +526,8 @@ impl Parts {
         let mut source = source.clone();
         let mut input = first.open_with(&pool, &how.meter)?;
         let format = formats::find(&input, &how)?;
+        formats::check_options(format, asked)?;
+        let dropped = dropped_features(format, asked)?;
         if !source.can_rewind() && format.reads_twice(&how) {
             // Formats that are read twice are made of lines.
             let bytes = input.into_lines(how.limits.held_bytes, how.limits.line_bytes)?;
@@ -534,7 +542,7 @@ impl Parts {
             Some(schema) if !schema.provisional => Crosser::new(schema, how.limits.features)?,
             _ => None,
         };
-        Ok(Self { pool, crosser: crosser.map(Arc::new), ..Self::around(reader, source, name, how) })
+        Ok(Self { pool, crosser: crosser.map(Arc::new), dropped, ..Self::around(reader, source, name, how) })
     }
 
     /// What `reader` reads, and the parts of `source` behind the first.
@@ -552,6 +560,8 @@ impl Parts {
             labelled: None,
             scaler: known.and_then(|schema| schema.scaler.clone()).map(Arc::new),
             crosser: None,
+            dropped: known.map_or_else(Vec::new, |schema| schema.dropped.clone()),
+            widest: 0,
             dense_width: known.filter(is_full).and_then(Schema::width),
             is_first: known.is_none(),
             left_out: Gaps::default(),
@@ -584,8 +594,8 @@ impl Parts {
         if self.is_first && schema.precision.unwrap_or(self.how.precision) == Precision::Double {
             schema.precision = Some(Precision::Double);
         }
-        let zero_based = self.how.zero_based;
-        Schema { zero_based, scaler: self.scaler.as_deref().cloned(), ..schema }
+        let (zero_based, dropped) = (self.how.zero_based, self.dropped.clone());
+        Schema { zero_based, dropped, scaler: self.scaler.as_deref().cloned(), ..schema }
     }
 
     /// What `scaling` means for these rows, and why if that is to be decided. Sparse rows that look full are read
@@ -598,7 +608,8 @@ impl Parts {
         let is_open = |(scaling, _): &(Scaling, _)| *scaling == Scaling::None;
         let decided = scaling.decided(self.schema(), 0.0);
         let could_be_full = self.schema().columns.is_empty() && self.schema().texts().next().is_none();
-        if scaling != Scaling::Auto || !is_open(&decided) || !could_be_full || !again {
+        let is_asked = scaling == Scaling::Auto && is_open(&decided) || scaling == Scaling::Standard;
+        if !is_asked || !could_be_full || !again || self.schema().layout == Layout::Dense {
             return Ok(decided);
         }
         let mut first = Block::default();
@@ -618,14 +629,27 @@ impl Parts {
             n_rows += block.len() as f64;
             width = width.max(block.width());
         }
-        let decided = scaling.decided(self.schema(), n_stored / (n_rows * width as f64).max(1.0));
-        if !is_open(&decided) {
+        let share = n_stored / (n_rows * width as f64).max(1.0);
+        let decided = scaling.decided(self.schema(), share);
+        if scaling.centres(decided.0, self.schema(), share) {
             self.dense_width = Some(width);
             if let Some(first) = &mut self.again {
                 first.matrix.make_dense(width);
             }
         }
         Ok(decided)
+    }
+
+    /// Whether there is what was to be left out, once all rows were seen.
+    fn check_dropped(&self) -> Result<(), DataError> {
+        let width = self.widest.max(self.schema().width().unwrap_or(0));
+        let lost = self.dropped.iter().find(|feature| **feature as usize >= width);
+        let Some(lost) = lost.filter(|_| self.is_first) else { return Ok(()) };
+        let number = u64::from(*lost) + u64::from(!self.how.zero_based);
+        let message = format!("there is no feature {number} to ignore, expected one of {width}");
+        Err(DataError::new(ErrorKind::Options, message)
+            .in_source(&self.source.name())
+            .with_help("leave {ignore} out, or name a feature that is there"))
     }
 
     fn cross(&self, block: &mut Block) -> Result<(), DataError> {
@@ -658,8 +682,12 @@ impl Parts {
                         .in_source(&self.name)
                         .at(Position { row, line: None, column: None }));
                 }
+                self.widest = self.widest.max(into.width());
                 if let Some(width) = self.dense_width {
                     into.matrix.make_dense(width);
+                }
+                if !self.dropped.is_empty() {
+                    into.matrix.drop_features(&self.dropped);
                 }
                 if let Some(scaler) = self.scaler.as_ref().filter(|_| !self.reader.schema().provisional) {
                     let outcome = scaler.apply(&mut into.matrix, into.first_row);
@@ -668,7 +696,7 @@ impl Parts {
                 self.cross(into)?;
                 return Ok(true);
             }
-            let Some(next) = self.waiting.next() else { return Ok(false) };
+            let Some(next) = self.waiting.next() else { return self.check_dropped().map(|()| false) };
             // What was left out behind the last row of a part stands before the first row of the next.
             self.left_out = std::mem::take(&mut into.gaps);
             self.n_rows += self.n_part_rows;
@@ -683,6 +711,76 @@ impl Parts {
             self.reader = open_reader(format, &self.name, input, &how)?;
         }
     }
+}
+
+/// The features that `how` leaves out by their numbers, ascending, or those that were left out when the model learned.
+fn dropped_features(format: &dyn Format, how: &ReadOptions) -> Result<Vec<u32>, DataError> {
+    let known = how.schema.as_ref().map(|schema| schema.dropped.clone());
+    let refuse = |message: String, help: &'static str| {
+        Err(DataError::new(ErrorKind::Options, message).with_help(help))
+    };
+    let is_decided = "which features are left out was decided when the model was trained";
+    let was_ignored = |schema: &Arc<Schema>| how.ignore.iter().all(|name| schema.ignored.contains(name));
+    if format.names_features() && !how.ignore.is_empty() && !how.schema.as_ref().is_none_or(was_ignored) {
+        return refuse(is_decided.to_owned(), "leave {ignore} out here");
+    }
+    if !format.numbers_features() || how.ignore.is_empty() {
+        return Ok(known.unwrap_or_default());
+    }
+    if how.hash_bits.is_some() {
+        let message =
+            "hashed features have no numbers of their own, so none of them can be left out".to_owned();
+        return refuse(message, "leave out {ignore} or {hash-bits}");
+    }
+    // The column of labels is no feature, and those behind it are numbered without it.
+    let label = match &how.label {
+        LabelColumn::Named(label) => label.parse::<u32>().ok(),
+        LabelColumn::Guess | LabelColumn::Absent => None,
+    };
+    let mut dropped = Vec::new();
+    for what in &how.ignore {
+        let number = what.parse::<u32>().ok().filter(|number| *number > 0 || how.zero_based);
+        let Some(number) = number.filter(|_| Some(what) != label.map(|label| label.to_string()).as_ref())
+        else {
+            let message = format!(
+                "there is no feature {} to ignore, expected a number: features have no names here",
+                quote(what.as_bytes())
+            );
+            return refuse(message, "name it by its number with {ignore}");
+        };
+        let behind = label.is_some_and(|label| label < number);
+        dropped.push(number - u32::from(!how.zero_based) - u32::from(behind));
+    }
+    dropped.sort_unstable();
+    dropped.dedup();
+    match known {
+        Some(known) if known != dropped => refuse(is_decided.to_owned(), "leave {ignore} out here"),
+        _ => Ok(dropped),
+    }
+}
+
+/// Leaves names out of those that were gathered; an error if one of them was not met.
+fn drop_names(schema: &mut Schema, how: &ReadOptions) -> Result<(), DataError> {
+    let Some(names) = schema.names.as_mut().filter(|_| how.schema.is_none()) else { return Ok(()) };
+    for what in &how.ignore {
+        if schema.ignored.contains(what) {
+            continue;
+        }
+        let Some(place) = names.iter().position(|name| name == what) else {
+            let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_bytes())).collect();
+            let message = format!(
+                "there is no feature {} to ignore, expected one of {}",
+                quote(what.as_bytes()),
+                shown.join(", ")
+            );
+            return Err(DataError::new(ErrorKind::Options, message).with_help(
+                "name a feature with {ignore} as `space^feature`, or without the space if it has no name",
+            ));
+        };
+        names.remove(place);
+        schema.ignored.push(what.clone());
+    }
+    Ok(())
 }
 
 /// Stands between two parts and has no rows.

@@ -181,6 +181,33 @@ impl ReadOptions {
         FitBounds { precision: self.precision, threads: self.threads, categories, words: vocabulary }
     }
 
+    /// What is said of the source that some formats cannot heed, each with the reason why they cannot.
+    pub(crate) fn said(&self) -> Vec<(&'static str, &'static str)> {
+        let text = TextOptions::default();
+        let no_text = "it holds no text";
+        let all = [
+            (matches!(self.label, LabelColumn::Named(_)), "label", "its labels have their fixed place"),
+            (self.weight.is_some(), "weight", "it has no columns that could weigh the rows"),
+            (!self.ignore.is_empty(), "ignore", "it has no columns that could be left out"),
+            (!self.categorical.is_empty(), "categorical", "its features are numbers"),
+            (self.header.is_some(), "header", "it has no line of names"),
+            (self.delimiter.is_some(), "delimiter", "it has no cells to be parted"),
+            (self.missing != Missing::default(), "missing", "no value can be missing there"),
+            (self.zero_based, "zero-based", "its features are not numbered"),
+            (self.hash_bits.is_some(), "hash-bits", "its features have their fixed places"),
+            (!self.text_columns.is_empty(), "text", "it has no columns that could be text"),
+            (!self.crosses.is_empty(), "cross", "it has neither columns nor namespaces"),
+            (self.unknown != Unknown::default(), "unknown", "it has no categories"),
+            (self.labels_file.is_some(), "labels", "its labels stand in the file itself"),
+            (self.pictures.size.is_some(), "size", "it has no pictures that could be resized"),
+            (self.pictures.colour, "colour", "it has no pictures in colour"),
+            ((self.text.shortest, self.text.longest) != (text.shortest, text.longest), "ngrams", no_text),
+            (self.text.units != text.units, "characters", no_text),
+            (self.text.weighting != text.weighting, "words", no_text),
+        ];
+        all.into_iter().filter(|(is_said, ..)| *is_said).map(|(_, option, why)| (option, why)).collect()
+    }
+
     /// The same options for data that must keep to `schema`.
     #[must_use]
     pub fn with_schema(&self, schema: Arc<Schema>) -> Self {

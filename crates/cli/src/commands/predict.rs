@@ -1,7 +1,7 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
 use super::tagger;
-use crate::args::{DataArgs, by_name};
+use crate::args::{CostArgs, DataArgs, by_name};
 use crate::choices::listed;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -14,7 +14,7 @@ use rosenblatt::files::Apart;
 use rosenblatt::insight::feature_name;
 use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
-use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, Tagger, catalogue};
+use rosenblatt::{Calibration, Costs, DeviceChoice, Error, Explainer, Model, Predictor, Tagger, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -75,6 +75,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "to")]
     pub(super) json: bool,
     #[command(flatten)]
+    decision: CostArgs,
+    #[command(flatten)]
     pub(super) data: DataArgs,
 }
 
@@ -89,7 +91,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
-    let model = Model::load(&args.model)?.on_device(args.device)?;
+    let mut model = Model::load(&args.model)?.on_device(args.device)?;
+    let costs = args.decision.costs()?;
+    if costs != Costs::Even {
+        model = model.with_costs(&costs)?;
+    }
     let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let columns = wanted.columns();

@@ -7,7 +7,7 @@ use super::tagger::{self, TaggerArgs};
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{DataArgs, SpecArgs, assignment, size};
+use crate::args::{CostArgs, DataArgs, SpecArgs, size};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{choice, export_help};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use rosenblatt::core::Readout;
 use rosenblatt::files::{Apart, Claim, check_writable, is_stdout, previous_path};
 use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, defaults};
+use rosenblatt::{Checkpoint, Error, Model, Options, Recipe, Spec, Trained, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -116,13 +116,8 @@ pub(crate) struct Args {
     /// file]
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
-    /// Predict the positive class, or the second of two, where its probability is at least this [default: 0.5]
-    #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
-    threshold: Option<f64>,
-    /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one
-    /// class taken for another, or `balanced`, by which the rarer a class the dearer (may be repeated) [default: 1]
-    #[arg(long = "cost", value_name = "CLASS=COST")]
-    costs: Vec<String>,
+    #[command(flatten)]
+    decision: CostArgs,
     /// Start from the weights of this model, and read rows as it does [default: from zero]
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     pub(super) start_from: Option<PathBuf>,
@@ -266,7 +261,7 @@ impl Args {
     /// What the words mean.
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
         let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
-        let costs = self.costs()?;
+        let costs = self.decision.costs()?;
         let mut choice = choice;
         // Candidates that were named carry their parameters, and what is said of networks, themselves.
         let learning = match &mut choice {
@@ -292,19 +287,6 @@ impl Args {
             online: self.online,
             start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
             blank: self.blank,
-        })
-    }
-
-    /// What mistakes cost.
-    fn costs(&self) -> Result<Costs, Failure> {
-        Ok(match (self.threshold, self.costs.as_slice()) {
-            (Some(share), _) => Costs::Threshold(share),
-            (None, []) => Costs::Even,
-            (None, [word]) if word == "balanced" => Costs::Balanced,
-            (None, words) => {
-                let pairs = words.iter().map(|word| assignment("cost", word));
-                Costs::Given(pairs.collect::<Result<_, _>>()?)
-            }
         })
     }
 

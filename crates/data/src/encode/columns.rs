@@ -13,9 +13,10 @@ use crate::rows::block::{
 };
 use crate::rows::chunks::n_threads;
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::label_table::canonical_category;
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -131,8 +132,18 @@ impl Categories {
     /// The value that occurs most often, the first in order of those.
     fn most_frequent(&self) -> Option<String> {
         let most = *self.counts.iter().max()?;
-        let often = self.names.iter().zip(&self.counts).filter(|(_, count)| **count == most);
+        let values = self.values();
+        let often = values.iter().zip(&self.counts).filter(|(_, count)| **count == most);
         Labels::sorted(often.map(|(name, _)| name)).names().first().cloned()
+    }
+
+    /// What the values are called: numbers by their value, so that they are the same in every format, unless two that
+    /// differ would then be one, such as versions 1.1 and 1.10.
+    fn values(&self) -> Vec<String> {
+        let named: Vec<String> =
+            self.names.iter().map(|name| canonical_category(name).into_owned()).collect();
+        let n_different = named.iter().collect::<HashSet<_>>().len();
+        if n_different == named.len() { named } else { self.names.clone() }
     }
 }
 
@@ -278,7 +289,7 @@ impl<T: Stored> Fitting for Fitted<T> {
                         schema.ignored.push(name);
                         continue;
                     }
-                    *values = Labels::sorted(&seen.names).names().to_vec();
+                    *values = Labels::sorted(seen.values()).names().to_vec();
                     let told = if values.len() > 1 { &mut named } else { &mut constant };
                     told.push(quote(name.as_bytes()));
                     if matches!(self.missing, Missing::Mean | Missing::Median | Missing::MostFrequent) {
@@ -663,7 +674,7 @@ impl ColumnEncoder {
             Maker::Number { .. } | Maker::Text { .. } => (Vec::new(), nothing),
             Maker::Hashed { slot, start } => {
                 let set = |name: &String| {
-                    let feature = start + self.schema.hashed_feature(&column.name, name);
+                    let feature = start + self.schema.hashed_feature(&column.name, &canonical_category(name));
                     Set { feature, value: 1.0 }
                 };
                 (names[*slot].iter().map(set).collect(), nothing)
@@ -681,8 +692,9 @@ impl ColumnEncoder {
                 };
                 let mut sets = Vec::new();
                 for (number, name) in names[*slot].iter().enumerate() {
-                    sets.push(values.get(name).map_or(none, |value| set(*value)));
-                    if !values.contains_key(name) {
+                    let value = values.get(name).or_else(|| values.get(&*canonical_category(name)));
+                    sets.push(value.map_or(none, |value| set(*value)));
+                    if value.is_none() {
                         let codes = cells.codes.iter().skip(*slot).step_by(names.len());
                         let n_cells = codes.filter(|code| **code as usize == number).count();
                         unknown.add(&column.name, name, n_cells);

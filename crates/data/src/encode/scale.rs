@@ -77,12 +77,19 @@ impl Scaling {
         (scaling, Some(why))
     }
 
+    /// Whether rows of numbered features are stored in full, so that they can be centred: if so many are there that
+    /// little is added. What was decided and what was asked for mean the same.
+    pub(crate) fn centres(self, decided: Self, schema: &Schema, share: f64) -> bool {
+        let is_full = self == Self::Auto || share >= DENSE_SHARE;
+        decided == Self::Standard && is_full && schema.columns.is_empty() && schema.texts().next().is_none()
+    }
+
     /// What it means for `data`, which `schema` describes, and why if that was to be decided. Rows of numbered
     /// features that turn out to be full are stored as such, so that they can be centred.
     pub fn decide(self, data: &mut Dataset, schema: &mut Schema) -> (Self, Option<&'static str>) {
         let share = share_of(data.matrix());
         let (scaling, why) = self.decided(schema, share);
-        if self == Self::Auto && scaling == Self::Standard && schema.columns.is_empty() {
+        if self.centres(scaling, schema, share) {
             data.make_dense();
             (schema.layout, schema.width) = (Layout::Dense, Some(data.width()));
         }
@@ -201,6 +208,9 @@ pub struct Scaler {
     /// Per feature, what is divided by; empty if nothing is.
     pub scale: Vec<f64>,
 }
+
+/// Numbers whose squares are hardly numbers any more.
+const TINY: f64 = 1e-145;
 
 /// What fitting has seen.
 #[derive(Debug, Default)]
@@ -351,6 +361,15 @@ impl Fit {
                 Scaling::MinMax => (first, self.seconds[feature] - first),
                 _ => (0.0, first),
             };
+            // Squares of what is so small are zero, and with them the spread.
+            if self.scaling == Scaling::Standard && first != 0.0 && first.abs() < TINY && scale < TINY {
+                let message = format!(
+                    "the values of feature {} are too small to be scaled, expected some above {TINY:e}",
+                    name(feature)
+                );
+                return Err(DataError::new(ErrorKind::Number, message)
+                    .with_help("multiply them by a constant first, or use {scale=max-abs}"));
+            }
             if !shift.is_finite() || !scale.is_finite() {
                 let message = format!(
                     "the values of feature {} are too large to be scaled, expected a finite spread",

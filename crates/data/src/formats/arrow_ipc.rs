@@ -31,6 +31,10 @@ impl Format for ArrowIpc {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        super::OF_TABLES
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let named = head.extension.is_some_and(|extension| self.info().extensions.contains(&extension));
         if head.bytes.starts_with(MAGIC) {

@@ -16,7 +16,7 @@ use crate::hash::hash_slot;
 use crate::options::{OnBadRow, ReadOptions, Unknown};
 use crate::remedy;
 use crate::rows::block::{Block, MISSING, Stored, merge_row, sort_row};
-use crate::rows::label_table::{BadLabel, LabelTable};
+use crate::rows::label_table::{BadLabel, LabelTable, canonical_category};
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema};
 use crate::rows::spelling::{Spelling, unmarked};
 use std::collections::{HashMap, HashSet};
@@ -140,15 +140,11 @@ impl Plan {
     ) -> Result<Self, DataError> {
         let names = &names_of(&columns)[..];
         check_names(names)?;
-        let how = &*for_table(how, names);
-        if how.schema.as_ref().is_some_and(|schema| schema.text.is_some()) {
-            let message = "this is a table, expected text: the model knows words but no columns";
-            return Err(DataError::new(ErrorKind::Shape, message)
-                .with_help("say that each line is a text with {format=text}"));
-        }
+        let how = &*for_table(how, &columns, has_header)?;
         let mut judged = judge(&columns, has_header, how)?;
         notes.append(&mut judged.notes);
         let roles = &judged.roles;
+        check_meant(&judged, how)?;
         let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
         let whole = find_whole(&columns, &features, how)?;
         let mut schema = match (&how.schema, whole) {
@@ -296,7 +292,7 @@ impl Plan {
     pub(super) fn new_category(&self, place: usize, cell: &[u8], values: &mut LabelTable) -> Option<u32> {
         let Use::Category { known, .. } = &self.uses[place] else { return None };
         let number = values.category(cell)?;
-        let is_known = known.as_ref().is_none_or(|known| known.contains(&values.names()[number as usize]));
+        let is_known = known.as_ref().is_none_or(|known| is_among(known, &values.names()[number as usize]));
         is_known.then_some(number)
     }
 }
@@ -403,7 +399,9 @@ impl<T: Stored> Columns<T> {
         match use_ {
             Use::Ignore | Use::Nothing => {}
             Use::Label => {
-                let outcome = if is_known { block.names.number(text) } else { Err(BadLabel::Missing) };
+                // With the spaces around it, so that whoever has `yes` and ` yes` hears that they are one class.
+                let whole = if let Cell::Text(whole) = cell { whole } else { text };
+                let outcome = if is_known { block.names.number(whole) } else { Err(BadLabel::Missing) };
                 self.class = outcome.map_err(|bad| {
                     mistake(ErrorKind::Label, bad.message(text)).with_help(format!(
                         "the label column is {}; choose another with {{label}}",
@@ -471,7 +469,7 @@ impl<T: Stored> Columns<T> {
                 let values = &mut block.cells.categories[*slot];
                 let number = values.category(text).ok_or_else(|| not_utf8(&name(), text))?;
                 let value = &values.names()[number as usize];
-                if known.as_ref().is_some_and(|known| !known.contains(value)) && self.unknown.is_none() {
+                if known.as_ref().is_some_and(|known| !is_among(known, value)) && self.unknown.is_none() {
                     // A row that is dropped in the end may hold what no other row does.
                     self.unknown = Some((plan.names[place].clone(), value.clone()));
                 }
@@ -699,6 +697,35 @@ impl<T: Stored> Columns<T> {
     pub(super) fn row_number(&self, block: &Block) -> u64 {
         self.n_rows + block.n_rows_seen() + 1
     }
+}
+
+/// Whether what is said of texts, and of what a model learned before, means anything in this table.
+fn check_meant(judged: &Judged, how: &ReadOptions) -> Result<(), DataError> {
+    let knows_categories = |schema: &Arc<Schema>| {
+        schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Category { .. }))
+    };
+    let is_new = how.schema.is_none();
+    let has = |sense| judged.roles.iter().zip(&judged.senses).any(|of| of == (&Role::Feature, &sense));
+    let said = how.said();
+    let meant = |option: &str| match option {
+        "ngrams" | "characters" | "words" => !is_new || has(Sense::Text),
+        "hash-bits" => !is_new || has(Sense::Text) || has(Sense::Category) || has(Sense::Whole),
+        "unknown" => how.schema.as_ref().is_some_and(knows_categories),
+        _ => true,
+    };
+    let Some((option, _)) = said.into_iter().find(|(option, _)| !meant(option)) else { return Ok(()) };
+    let why = match option {
+        "unknown" => "no model has learned categories that others could be unknown beside",
+        "hash-bits" => "it has neither categories nor text",
+        _ => "none of its columns is text",
+    };
+    let message = format!("`{option}` means nothing in this table: {why}");
+    Err(DataError::new(ErrorKind::Options, message).with_help(format!("leave {{{option}}} out")))
+}
+
+/// Whether a category is one of those that are known, by its spelling or by the number that it spells.
+fn is_among(known: &HashSet<String>, value: &str) -> bool {
+    known.contains(value) || known.contains(&*canonical_category(value))
 }
 
 fn check_names(names: &[&str]) -> Result<(), DataError> {

@@ -33,6 +33,14 @@ impl Format for Idx {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["ignore", "labels"]
+    }
+
+    fn numbers_features(&self) -> bool {
+        true
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         if Header::parse(head.bytes).is_ok() {
             return Sniff::Certain;

@@ -51,6 +51,10 @@ impl Format for Images {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["size", "colour"]
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let Part::Folder(folder) = head.part else { return Sniff::No };
         let folders = entries(folder).unwrap_or_default();
@@ -91,6 +95,10 @@ impl Format for Lone {
             extensions: &EXTENSIONS,
             ..FormatInfo::new("picture", "one PNG, JPEG or PNM picture, to be labelled")
         }
+    }
+
+    fn heeds(&self) -> &'static [&'static str] {
+        &["size", "colour"]
     }
 
     fn sniff(&self, head: &Head<'_>) -> Sniff {

@@ -42,6 +42,10 @@ impl Format for JsonLines {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        super::OF_TABLES
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let Some(line) = head.lines().map(<[u8]>::trim_ascii).find(|line| !line.is_empty()) else {
             return Sniff::No;
@@ -66,7 +70,7 @@ impl Format for JsonLines {
         let window = Window::new(input, how.limits.line_bytes)?;
         let name = window.name().clone();
         let mut window = window;
-        let columns = sample(&mut window, how)?;
+        let (columns, unmet) = sample(&mut window, how)?;
         let (precision, note) = precision(&columns, how);
         let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())
             .map_err(|error| error.in_source(&name))?;
@@ -75,8 +79,8 @@ impl Format for JsonLines {
         }
         let is_law = how.schema.is_some();
         Ok(match precision {
-            Precision::Single => Box::new(JsonReader::<f32>::new(window, plan, is_law)),
-            Precision::Double => Box::new(JsonReader::<f64>::new(window, plan, is_law)),
+            Precision::Single => Box::new(JsonReader::<f32>::new(window, plan, is_law, unmet)),
+            Precision::Double => Box::new(JsonReader::<f64>::new(window, plan, is_law, unmet)),
         })
     }
 }
@@ -374,19 +378,22 @@ struct JsonReader<T> {
     guess: usize,
     order: Vec<String>,
     numbers: Vec<f64>,
+    /// Keys to be left out that no record had so far.
+    unmet: Vec<String>,
 }
 
 impl<T: Stored> JsonReader<T> {
-    fn new(window: Window, plan: Plan, is_law: bool) -> Self {
+    fn new(window: Window, plan: Plan, is_law: bool, unmet: Vec<String>) -> Self {
         let order = plan.names.clone();
         let places = order.iter().cloned().zip(0..).collect();
-        Self { window, table: Columns::new(plan), is_law, places, guess: 0, order, numbers: Vec::new() }
+        let (table, numbers) = (Columns::new(plan), Vec::new());
+        Self { window, table, is_law, places, guess: 0, order, numbers, unmet }
     }
 
     /// Reads the record in `line` into the table's row and stores it.
     fn parse_line(&mut self, line: &[u8], block: &mut Block) -> Result<(), Box<Mistake>> {
         let mut parser = Parser { text: line, at: 0 };
-        let Self { table, places, guess, order, numbers, is_law, .. } = self;
+        let Self { table, places, guess, order, numbers, is_law, unmet, .. } = self;
         table.begin_row();
         *guess = 0;
         parser.object(|parser, key, key_at| {
@@ -408,6 +415,7 @@ impl<T: Stored> JsonReader<T> {
             };
             *guess = place + 1;
             if !table.plan.needs(place) {
+                unmet.retain(|name| *name != key);
                 return parser.skip_value();
             }
             parser.skip_blanks();
@@ -500,6 +508,12 @@ impl<T: Stored> Reader for JsonReader<T> {
             let n_bytes = self.window.lines()?.len();
             if n_bytes == 0 {
                 self.table.finish(into);
+                if let (Some(unmet), false) = (self.unmet.first(), self.is_law) {
+                    let message = format!("there is no column {} to ignore", quote(unmet.as_bytes()));
+                    return Err(DataError::new(ErrorKind::Options, message)
+                        .in_source(self.window.name())
+                        .with_help("name a column of the table"));
+                }
                 return Ok(false);
             }
             let taken = self.window.take_lines();
@@ -527,7 +541,9 @@ impl<T: Stored> Reader for JsonReader<T> {
 }
 
 /// The columns of a file by its first records, those of the model and of the options among them.
-fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, DataError> {
+///
+/// Beside them stand keys to be left out that these records do not have.
+fn sample(window: &mut Window, how: &ReadOptions) -> Result<(Vec<FileColumn>, Vec<String>), DataError> {
     let (line, name) = (window.line(), window.name().clone());
     let text = window.lines()?;
     let mut order: Vec<String> = Vec::new();
@@ -555,8 +571,14 @@ fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, Dat
     }
     let known = how.schema.as_ref().filter(|schema| schema.has_names);
     let named = known.iter().flat_map(|schema| schema.columns.iter().map(|column| &column.name));
-    for name in named.chain(&how.ignore) {
+    let mut unmet = Vec::new();
+    for (name, is_ignored) in
+        named.map(|name| (name, false)).chain(how.ignore.iter().map(|name| (name, true)))
+    {
         if !sampled.contains_key(name) && name.parse::<i64>().is_err() {
+            if is_ignored {
+                unmet.push(name.clone());
+            }
             order.push(name.clone());
             sampled.insert(name.clone(), Seen::default());
         }
@@ -565,7 +587,7 @@ fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, Dat
         let seen = sampled.remove(&name).unwrap_or_default();
         FileColumn { name, form: seen.form(), seen: seen.into(), is_unnamed: false, is_typed: true }
     });
-    Ok(columns.collect())
+    Ok((columns.collect(), unmet))
 }
 
 fn sample_record(

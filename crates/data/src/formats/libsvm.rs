@@ -54,6 +54,14 @@ impl Format for Libsvm {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["ignore", "zero-based", "hash-bits"]
+    }
+
+    fn numbers_features(&self) -> bool {
+        true
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let mut seen = Sniff::No;
         for line in

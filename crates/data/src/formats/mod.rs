@@ -31,7 +31,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::Block;
 use crate::rows::schema::Schema;
-use crate::sentences::sentence_format_by_name;
+use crate::sentences::{SENTENCE_FORMATS, sentence_format_by_name};
 
 /// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
 pub static FORMATS: &[&dyn Format] = &[
@@ -76,6 +76,14 @@ pub trait Format: Sync {
 
     /// Whether features have names in every row, and no numbers.
     fn names_features(&self) -> bool {
+        false
+    }
+
+    /// Which options of reading mean something here, beside those that mean the same everywhere.
+    fn heeds(&self) -> &'static [&'static str];
+
+    /// Whether features have numbers and nothing else, by which they can be left out.
+    fn numbers_features(&self) -> bool {
         false
     }
 
@@ -175,6 +183,33 @@ pub enum Sniff {
     Certain,
 }
 
+/// What tables heed, whatever they are stored in.
+const OF_TABLES: &[&str] = &[
+    "label",
+    "weight",
+    "ignore",
+    "categorical",
+    "missing",
+    "hash-bits",
+    "text",
+    "cross",
+    "unknown",
+    "ngrams",
+    "characters",
+    "words",
+    "zero-based",
+];
+
+/// What is said in `how` that `format` could not heed is an error: nothing is passed over in silence.
+pub(crate) fn check_options(format: &dyn Format, how: &ReadOptions) -> Result<(), DataError> {
+    let heeded = format.heeds();
+    let Some((option, why)) = how.said().into_iter().find(|(option, _)| !heeded.contains(option)) else {
+        return Ok(());
+    };
+    let message = format!("`{option}` means nothing in {}: {why}", shown(format.info().name));
+    Err(DataError::new(ErrorKind::Options, message).with_help(format!("leave {{{option}}} out")))
+}
+
 /// The format called `name`.
 pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
     let wanted = |format: &&&dyn Format| {
@@ -194,25 +229,22 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
     if let Part::Table(..) = input.part() {
         return Ok(&arrow_ipc::ArrowIpc);
     }
-    let learned = how.schema.as_ref().and_then(|schema| schema.text.as_ref());
     let is_folder = matches!(input.part(), Part::Folder(_));
-    if how.format.is_none() && learned.is_some() && !is_folder {
-        // Whoever learned from whole files labels whole files; lines that have labels are lines.
-        let is_whole = learned.is_some_and(|text| text.whole_files)
-            && (how.label == LabelColumn::Absent || text::Text.sniff(&head_of(input, None)) == Sniff::No);
-        if is_whole || text::is_mail(input) {
-            return Ok(&text::Message);
-        }
-        if !input.head().is_empty() {
-            return Ok(&text::Text);
-        }
+    if let (None, Some(learned), false) = (&how.format, &how.schema, is_folder)
+        && let Some(format) = find_for_messages(input, learned, how)?
+    {
+        return Ok(format);
     }
     let Some(name) = &how.format else {
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
         // A table of one column looks like text, or like labels alone; whoever learned from columns, or names
         // one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-        let is_table = learned_from_columns || !how.text_columns.is_empty();
+        let has_numbers = || {
+            let name = chosen.info().name;
+            name != "text" && chosen.sniff(&head_of(input, None)) >= Sniff::Likely
+        };
+        let is_table = learned_from_columns || !how.text_columns.is_empty() && !has_numbers();
         let mistaken = is_table && chosen.info().like_one_column;
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
@@ -221,6 +253,89 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
         return Err(no_bytes().in_source(input.name()));
     }
     Ok(format)
+}
+
+/// The format of messages for a model that learned from messages, if it is not to be found out as that of other data.
+/// Whatever they come in, a message is a row.
+fn find_for_messages(
+    input: &Input,
+    learned: &Schema,
+    how: &ReadOptions,
+) -> Result<Option<&'static dyn Format>, DataError> {
+    let Some(text) = learned.message_encoder() else { return Ok(None) };
+    let extension = input.extension();
+    let head = head_of(input, extension.as_deref());
+    let certain =
+        FORMATS.iter().find(|format| !format.info().takes_folders && format.sniff(&head) == Sniff::Certain);
+    if let Some(format) = certain {
+        return Ok(Some(*format));
+    }
+    if text::is_mail(input) {
+        return Ok(Some(&text::Message));
+    }
+    let cells = first_cells(&head);
+    if let [column] = &learned.columns[..] {
+        // Columns are what was learned from. Lines that are none of a table are messages.
+        let is_named = cells.contains(&column.name.to_lowercase());
+        let are_pairs = || !is_named && text::Text.sniff(&head) == Sniff::Likely;
+        let may_be_table = head.extension.is_some_and(names_table) || csv::Csv.sniff(&head) == Sniff::Likely;
+        let is_table = head.bytes.is_empty()
+            || how.delimiter.is_some()
+            || how.header.is_some()
+            || !learned.has_names
+            || is_named
+            || may_be_table && !are_pairs();
+        if is_table {
+            return Ok(None);
+        }
+    }
+    let is_lone_file = text.whole_files
+        && (how.label == LabelColumn::Absent || text::Text.sniff(&head_of(input, None)) == Sniff::No);
+    let n_texts = cells.iter().filter(|cell| sense::is_text_name(cell)).count();
+    // Lines `label<TAB>text` have a reader of their own, whatever the name says of tables.
+    let is_pair = cells.len() == 2
+        && head.bytes.split(|&byte| byte == b'\n').next().is_some_and(|line| line.contains(&b'\t'));
+    let says_table = head.extension.is_some_and(names_table) && !is_pair && head.extension != Some("tsv");
+    let speaks_of_table = n_texts == 1 && cells.len() > 1 && !is_pair;
+    if how.delimiter.is_some() && !is_pair || speaks_of_table || says_table && (n_texts > 0 || !is_lone_file)
+    {
+        return Ok(Some(&csv::Csv));
+    }
+    if says_table {
+        let message = "this may be a table of messages or one message, expected to know which";
+        return Err(DataError::new(ErrorKind::Format, message)
+            .in_source(input.name())
+            .with_help("say {format=csv} for a message a row, or {format=message} for one message"));
+    }
+    if is_lone_file {
+        return Ok(Some(&text::Message));
+    }
+    if n_texts == 1 && cells.len() == 1 && how.header.is_none() {
+        let message = format!("the first line is `{}`: a message, or the name of a column", cells[0]);
+        return Err(DataError::new(ErrorKind::Format, message)
+            .in_source(input.name())
+            .with_help("say {format=csv} if it is a name, or {format=text} if each line is a message"));
+    }
+    Ok(if input.head().is_empty() { None } else { Some(&text::Text) })
+}
+
+/// Whether an extension says that a file is a table of text.
+fn names_table(extension: &str) -> bool {
+    csv::Csv.info().extensions.contains(&extension)
+}
+
+/// The cells of the first line, if it could hold the names of columns: in lower case, without quotes.
+fn first_cells(head: &Head<'_>) -> Vec<String> {
+    let Some(line) = head.lines().find(|line| !line.trim_ascii().is_empty()) else { return Vec::new() };
+    let line = String::from_utf8_lossy(line);
+    let part = |delimiter: char| -> Vec<String> {
+        line.split(delimiter).map(|cell| cell.trim().trim_matches('"').to_lowercase()).collect()
+    };
+    let parted = [',', '\t', ';', '|'].map(part);
+    parted
+        .into_iter()
+        .max_by_key(|cells| (cells.iter().any(|cell| sense::is_text_name(cell)), cells.len()))
+        .unwrap_or_default()
 }
 
 fn head_of<'a>(input: &'a Input, extension: Option<&'a str>) -> Head<'a> {
@@ -279,7 +394,9 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
         (None, Some((sniff, best))) if sniff > Sniff::No => Ok(best),
         _ => {
             let what = if is_folder { "folder" } else { "data" };
-            let message = format!("the {what} looks like no known format, expected {}", format_names());
+            let of_sentences = if is_folder { String::new() } else { sentence_format_names() };
+            let message =
+                format!("the {what} looks like no known format, expected {}{of_sentences}", format_names());
             let error = DataError::new(ErrorKind::Format, message);
             Err(match sentence_format_by_name(input.name()) {
                 Some(sentences) => error.with_help(format!(
@@ -290,6 +407,12 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
             })
         }
     }
+}
+
+/// The formats of sentences, as they follow those of rows in a message.
+fn sentence_format_names() -> String {
+    let names = SENTENCE_FORMATS.iter().map(|format| format.info().name).collect::<Vec<_>>();
+    if names.is_empty() { String::new() } else { format!(", or of sentences: {}", names.join(", ")) }
 }
 
 fn format_names() -> String {
@@ -322,9 +445,19 @@ fn refuse(head: &[u8]) -> Option<DataError> {
     if let Some(error) = wide_encoding(head) {
         return Some(error);
     }
+    if head.starts_with(zip::MAGIC) {
+        let is_book = memchr::memmem::find(head, b"xl/").is_some()
+            || memchr::memmem::find(head, b"[Content_Types].xml").is_some()
+            || memchr::memmem::find(head, b"opendocument.spreadsheet").is_some();
+        return Some(if is_book {
+            error("this is a spreadsheet (.xlsx or .ods)")
+                .with_help("open it and save the sheet as CSV (in Excel: File, Save As, CSV UTF-8)")
+        } else {
+            error("this is a ZIP archive").with_help("unpack it, and name the file inside")
+        });
+    }
     let known: &[(&[u8], &str)] = &[
         (b"%PDF-", "this is a PDF document"),
-        (b"PK\x03\x04", "this is a ZIP archive"),
         (b"BZh", "this is compressed with bzip2"),
         (b"\xFD7zXZ\0", "this is compressed with xz"),
         (b"SQLite format 3\0", "this is an SQLite database"),

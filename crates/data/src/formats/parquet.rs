@@ -24,6 +24,10 @@ impl Format for Parquet {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        super::OF_TABLES
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let is_parquet = head.bytes.starts_with(b"PAR1") || head.bytes.starts_with(b"PARE");
         if is_parquet { Sniff::Certain } else { Sniff::No }

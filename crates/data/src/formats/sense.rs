@@ -44,6 +44,19 @@ pub fn is_label_name(name: &str) -> bool {
     LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label))
 }
 
+/// What a column of texts is often called.
+pub(super) const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
+
+/// Whether `name` stands above texts.
+pub(crate) fn is_text_name(name: &str) -> bool {
+    HEADER_TEXTS.iter().any(|text| name.eq_ignore_ascii_case(text))
+}
+
+/// Whether `name` stands above the labels of texts.
+pub(crate) fn is_header_label(name: &str) -> bool {
+    is_label_name(name) || matches!(name, "category" | "v1")
+}
+
 /// Whether a cell says that its value is not known.
 pub(super) fn is_missing(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
@@ -102,6 +115,8 @@ pub(super) struct Seen {
     /// the longest are.
     n_digits: usize,
     n_zero_led: usize,
+    /// Whole numbers that doubles do not have every one of.
+    n_rounded: usize,
     lengths: Option<(usize, usize)>,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
@@ -163,6 +178,8 @@ impl Seen {
         let from = if self.numbers.n_numbers == 0 { number } else { self.numbers.least };
         self.is_off_count |= !(from == 0.0 && number == first || from == 1.0 && number == second);
         self.numbers.see(number);
+        let is_spelled_whole = text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+'));
+        self.n_rounded += usize::from(number.abs() > EXACT && number.fract() == 0.0 && is_spelled_whole);
         self.spelled.see_plain(text);
         if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
             self.n_digits += 1;
@@ -271,6 +288,11 @@ impl Seen {
         let magnitude = all.least.abs().max(all.largest.abs()) as f32;
         let step = f64::from(magnitude.next_up() - magnitude);
         let steps = if all.n_whole == all.n_numbers { 1 << 20 } else { 1 << 12 };
+        // What single precision has as zero is not to be told apart at all.
+        let is_tiny = magnitude < f32::MIN_POSITIVE && all.largest > all.least;
+        if is_tiny {
+            return true;
+        }
         // Of a very wide table only a few rows are seen, which say nothing about how far values lie apart.
         all.n_numbers >= FEWEST_SEEN
             && all.is_inexact
@@ -347,9 +369,9 @@ pub(super) fn judge(
     for what in &how.ignore {
         match find(what, "to ignore") {
             Ok(place) => roles[place] = Role::Ignore,
-            // What was learned from may have lacked it.
-            Err(error) if how.schema.is_none() => return Err(error),
-            Err(_) => {}
+            // Other files of the same source may have it.
+            Err(_) if how.schema.as_ref().is_some_and(|schema| was_ignored(schema, what)) => {}
+            Err(error) => return Err(error),
         }
     }
     for name in how.schema.iter().flat_map(|schema| &schema.ignored) {
@@ -365,12 +387,25 @@ pub(super) fn judge(
         senses[find(what, "of categories")?] = Sense::Category;
     }
     for what in &how.text_columns {
-        senses[find(what, "of text")?] = Sense::Text;
+        let place = find(what, "of text")?;
+        let is_learned = |schema: &Arc<Schema>| schema.texts().any(|(name, _)| name == Some(names[place]));
+        if !how.schema.as_ref().is_none_or(is_learned) {
+            let message = format!(
+                "column {} was not learned from as text, expected what was decided when the model was trained",
+                quote(what.as_bytes())
+            );
+            return Err(DataError::new(ErrorKind::Options, message).with_help("leave {text} out here"));
+        }
+        senses[place] = Sense::Text;
     }
     let label = match (&how.label, &how.schema) {
         (LabelColumn::Absent, None) => None,
         (LabelColumn::Named(what), None) => Some(find(what, "of labels")?),
-        (LabelColumn::Named(what), Some(_)) => find_column(what, names),
+        // Rows to be labelled may lack what was the label.
+        (LabelColumn::Named(what), Some(schema)) => match find(what, "of labels") {
+            Err(error) if schema.label.as_ref() != Some(what) => return Err(error),
+            found => found.ok(),
+        },
         (LabelColumn::Guess | LabelColumn::Absent, Some(schema)) => {
             learned_label(schema, names).or_else(|| beside_whole(schema, &senses, names))
         }
@@ -402,6 +437,12 @@ pub(super) fn judge(
         say(columns, &roles, &senses, how, &mut notes);
     }
     Ok(Judged { roles, senses, notes })
+}
+
+/// Whether a column was left out of what was learned from, as far as a number can tell.
+fn was_ignored(schema: &Schema, what: &str) -> bool {
+    schema.ignored.iter().any(|name| name == what)
+        || !schema.ignored.is_empty() && what.parse::<i64>().is_ok()
 }
 
 /// What the columns are called. There may be very many, so they are lent and not copied.
@@ -613,6 +654,10 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
             "read as numbers, though written as text",
         ),
         (
+            features(&|place| senses[place] == Sense::Number && seen(place).n_rounded > 0),
+            "whole numbers beyond 2^53 lose their last digits (if they are names, take them as categories)",
+        ),
+        (
             features(&|place| {
                 let is_constant = seen(place).n_cells >= ID_ROWS && seen(place).n_distinct() == 1;
                 is_constant && senses[place] != Sense::Category
@@ -651,14 +696,68 @@ pub(super) fn precision(columns: &[FileColumn], how: &ReadOptions) -> (Precision
     (Precision::Double, Some(note))
 }
 
-/// The options for a table with columns of these names. A schema of numbered features is looked for among
-/// them; a column beside them is then the label, whether or not anybody looks at it.
-pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[&str]) -> Cow<'a, ReadOptions> {
+/// The options for a table of these columns. A schema of numbered features is looked for among them, and so is one of
+/// texts; a column beside them is then the label, whether or not anybody looks at it.
+pub(super) fn for_table<'a>(
+    how: &'a ReadOptions,
+    columns: &[FileColumn],
+    has_header: bool,
+) -> Result<Cow<'a, ReadOptions>, DataError> {
     let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty()) else {
-        return Cow::Borrowed(how);
+        return Ok(Cow::Borrowed(how));
     };
-    let schema = schema.for_table(names);
-    Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), ..how.clone() })
+    let schema = match &schema.text {
+        Some(_) => Schema { has_names: has_header, ..text_table(schema, columns, how)? },
+        None => schema.for_table(&names_of(columns)),
+    };
+    let text_columns = Vec::new();
+    Ok(Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), text_columns, ..how.clone() }))
+}
+
+/// What a model of texts learned, for a table in which one column holds them.
+fn text_table(schema: &Schema, columns: &[FileColumn], how: &ReadOptions) -> Result<Schema, DataError> {
+    let names = names_of(columns);
+    let is_label = |name: &str| is_header_label(&name.to_lowercase());
+    let able: Vec<usize> = (0..columns.len())
+        .filter(|&place| columns[place].form == Form::Text && !is_label(names[place]))
+        .filter(|&place| !how.ignore.iter().any(|what| find_column(what, &names) == Some(place)))
+        .filter(|&place| match &how.label {
+            LabelColumn::Named(what) => find_column(what, &names) != Some(place),
+            _ => true,
+        })
+        .collect();
+    let called: Vec<usize> = (0..columns.len()).filter(|&place| is_text_name(names[place])).collect();
+    let asked = match &how.text_columns[..] {
+        [] => None,
+        [what] => Some(find_column(what, &names).ok_or_else(|| {
+            let message = format!(
+                "there is no column {} of text, expected one of {}",
+                quote(what.as_bytes()),
+                list(&names)
+            );
+            DataError::new(ErrorKind::Options, message).with_help("name a column of the table")
+        })?),
+        _ => {
+            let message = "the model learned from one text a row, but several columns of text are named";
+            return Err(DataError::new(ErrorKind::Options, message).with_help("name one column with {text}"));
+        }
+    };
+    let text = match (asked, &called[..], &able[..], columns.len()) {
+        (Some(asked), ..) => asked,
+        (None, [called], ..) => *called,
+        (None, [], [only], _) => *only,
+        (None, _, _, 1) => 0,
+        _ => {
+            let message = format!("which column holds the messages? expected one of {}", list(&names));
+            return Err(DataError::new(ErrorKind::Options, message).with_help("name it with {text}"));
+        }
+    };
+    let others = || (0..columns.len()).filter(|&place| place != text);
+    let mut labels = others().filter(|&place| is_label(names[place]));
+    let label = labels.next().or_else(|| others().next().filter(|_| columns.len() == 2));
+    let named = |place: usize| names[place].to_owned();
+    let left_out = others().filter(|place| Some(*place) != label).map(named).collect();
+    Ok(schema.for_text_column(names[text], left_out, label.map(named)))
 }
 
 /// Some of the names, as a message lists them.

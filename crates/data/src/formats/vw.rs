@@ -48,6 +48,10 @@ impl Format for Vw {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["ignore", "hash-bits", "cross"]
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let lines = head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES);
         let (n_lines, n_rows) =
@@ -74,7 +78,8 @@ impl Format for Vw {
         let window = Window::new(input, how.limits.line_bytes)?;
         let known = how.schema.as_deref();
         let crosses = known.map_or_else(Vec::new, |known| known.crosses.clone());
-        let mut schema = Schema { layout: Layout::Sparse, crosses, ..Schema::default() };
+        let ignored = known.map_or_else(Vec::new, |known| known.ignored.clone());
+        let mut schema = Schema { layout: Layout::Sparse, crosses, ignored, ..Schema::default() };
         let slots = match (known.and_then(|known| known.names.as_ref()), how.hash_bits) {
             (Some(names), _) => {
                 schema.names = Some(names.clone());

@@ -653,6 +653,39 @@ impl Matrix {
         }
     }
 
+    /// Makes these features, in ascending order, zero in every row.
+    pub(crate) fn drop_features(&mut self, features: &[u32]) {
+        fn dense<T: Stored>(matrix: &mut DenseMatrix<T>, features: &[u32]) {
+            let width = matrix.width.max(1);
+            for row in matrix.values.chunks_exact_mut(width) {
+                for &feature in features.iter().filter(|feature| (**feature as usize) < width) {
+                    row[feature as usize] = T::default();
+                }
+            }
+        }
+        fn sparse<T: Stored>(matrix: &mut SparseMatrix<T>, features: &[u32]) {
+            let (mut kept, mut start) = (0, 0);
+            for end in &mut matrix.offsets[1..] {
+                for entry in start..*end {
+                    if features.binary_search(&matrix.indices[entry]).is_err() {
+                        (matrix.indices[kept], matrix.values[kept]) =
+                            (matrix.indices[entry], matrix.values[entry]);
+                        kept += 1;
+                    }
+                }
+                start = std::mem::replace(end, kept);
+            }
+            matrix.indices.truncate(kept);
+            matrix.values.truncate(kept);
+        }
+        match self {
+            Self::Dense32(matrix) => dense(matrix, features),
+            Self::Dense64(matrix) => dense(matrix, features),
+            Self::Sparse32(matrix) => sparse(matrix, features),
+            Self::Sparse64(matrix) => sparse(matrix, features),
+        }
+    }
+
     /// The rows, borrowed.
     pub fn lend(&self) -> MatrixRef<'_> {
         fn dense<T>(matrix: &DenseMatrix<T>) -> DenseRef<'_, T> {

@@ -31,10 +31,28 @@ pub(crate) struct Gaps {
     /// Texts that were read in another encoding than they should have, and the first of them.
     n_recoded: u64,
     first_recoded: Option<String>,
+    /// Characters that no text has and that were read as spaces, in so many texts, and the first of them.
+    blanked: Blanked,
     /// The first mistakes, placed.
     shown: Vec<String>,
     /// Mistakes whose line is not known yet, and how many rows of the chunk came before each.
     unplaced: Vec<(Stopped, u64)>,
+}
+
+/// Characters that were read as spaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Blanked {
+    n_characters: u64,
+    n_texts: u64,
+    first: Option<String>,
+}
+
+impl Blanked {
+    fn add(&mut self, other: &Self) {
+        self.n_characters += other.n_characters;
+        self.n_texts += other.n_texts;
+        self.first = self.first.take().or_else(|| other.first.clone());
+    }
 }
 
 impl Gaps {
@@ -44,6 +62,7 @@ impl Gaps {
         self.unplaced.clear();
         (self.n_dropped, self.n_skipped, self.n_recoded) = (0, 0, 0);
         self.first_recoded = None;
+        self.blanked = Blanked::default();
     }
 
     pub(crate) fn n_dropped(&self) -> u64 {
@@ -105,6 +124,11 @@ impl Gaps {
         self.first_recoded.get_or_insert_with(|| name.to_owned());
     }
 
+    /// Counts a text in which so many characters were read as spaces.
+    pub(crate) fn blanked(&mut self, n_characters: u64, name: &str) {
+        self.blanked.add(&Blanked { n_characters, n_texts: 1, first: Some(name.to_owned()) });
+    }
+
     /// Keeps a mistake, as the first are.
     pub(crate) fn show(&mut self, error: &DataError) {
         if self.shown.len() < MAX_SHOWN {
@@ -134,6 +158,7 @@ impl Gaps {
         self.n_skipped += later.n_skipped;
         self.n_recoded += later.n_recoded;
         self.first_recoded = self.first_recoded.take().or(later.first_recoded);
+        self.blanked.add(&later.blanked);
         let room = MAX_SHOWN.saturating_sub(self.shown.len());
         self.shown.extend(later.shown.into_iter().take(room));
         self.unplaced.extend(later.unplaced);
@@ -148,6 +173,7 @@ pub struct LeftOut {
     n_skipped: u64,
     n_recoded: u64,
     first_recoded: Option<String>,
+    blanked: Blanked,
     shown: Vec<String>,
 }
 
@@ -158,6 +184,7 @@ impl LeftOut {
         self.n_skipped += gaps.n_skipped;
         self.n_recoded += gaps.n_recoded;
         self.first_recoded = self.first_recoded.take().or_else(|| gaps.first_recoded.clone());
+        self.blanked.add(&gaps.blanked);
         for gap in &gaps.runs {
             let Some(wrong) = gap.wrong else { continue };
             match self.reasons.iter_mut().find(|(kind, _)| *kind == wrong) {
@@ -205,6 +232,11 @@ impl LeftOut {
         if let Some(first) = &self.first_recoded {
             let encoding = "are not UTF-8 and were read as Windows-1252 (Latin-1)";
             notes.push(format!("{} text(s) {encoding}, first `{first}`", self.n_recoded));
+        }
+        if let Blanked { n_characters, n_texts, first: Some(first) } = &self.blanked {
+            notes.push(format!(
+                "{n_characters} control character(s) in {n_texts} text(s) were read as spaces, first in `{first}`"
+            ));
         }
         notes
     }

@@ -103,22 +103,26 @@ impl LabelTable {
         }
         let name = canonical(token)?;
         let number = self.name_number(&name);
-        self.last = self.spellings.len();
-        self.by_spelling.insert(token.into(), self.spellings.len() as u32);
-        self.spellings.push((token.into(), number));
+        self.learn_spelling(token, number);
         Ok(number)
     }
 
-    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. What spells a
-    /// number is a category by its value, as labels are.
+    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. Whether spellings
+    /// of one number are one category shows when all are known.
     pub(crate) fn category(&mut self, token: &[u8]) -> Option<u32> {
-        match self.number(token) {
-            Ok(number) => Some(number),
-            Err(BadLabel::NotUtf8) => None,
-            Err(BadLabel::Missing | BadLabel::NotFinite) => {
-                Some(self.name_number(std::str::from_utf8(token).ok()?))
-            }
+        if let Some(number) = self.known(token) {
+            return Some(number);
         }
+        let number = self.name_number(std::str::from_utf8(token).ok()?);
+        self.learn_spelling(token, number);
+        Some(number)
+    }
+
+    /// Keeps in mind which label a spelling means.
+    fn learn_spelling(&mut self, token: &[u8], number: u32) {
+        self.last = self.spellings.len();
+        self.by_spelling.insert(token.into(), self.spellings.len() as u32);
+        self.spellings.push((token.into(), number));
     }
 
     /// The number of a label given by its own name, as formats that store typed labels do.
@@ -147,6 +151,11 @@ pub(crate) fn canonical(token: &[u8]) -> Result<Cow<'_, str>, BadLabel> {
             std::str::from_utf8(token).map(Cow::Borrowed).map_err(|_| BadLabel::NotUtf8)
         }
     }
+}
+
+/// The one name of all spellings of a category: of a number its digits, as labels have them.
+pub(crate) fn canonical_category(name: &str) -> Cow<'_, str> {
+    canonical(name.as_bytes()).unwrap_or(Cow::Borrowed(name))
 }
 
 /// Up to this many zeros are written to say a number without an exponent.
@@ -298,7 +307,13 @@ impl Numbering {
             let others = self.merged.iter().filter(|(other, _)| other == class);
             let all: Vec<String> = first.chain(others.map(|(_, spelling)| quote(spelling))).collect();
             let name = quote(self.labels.name(*class).as_bytes());
-            notes.push(format!("the labels {} are one number, and one class: {name}", all.join(", ")));
+            let is_number = number::parse(self.labels.name(*class).as_bytes()).is_ok();
+            let why = if is_number {
+                "are one number, and one class"
+            } else {
+                "differ in spaces, and are one class"
+            };
+            notes.push(format!("the labels {} {why}: {name}", all.join(", ")));
         }
         let mut by_lower: HashMap<String, &str> = HashMap::new();
         for name in self.labels.names() {

@@ -94,6 +94,9 @@ pub struct Schema {
     /// Columns that were left out, as asked for or for a reason, and stay so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
+    /// Numbered features that were left out, from 0: they are zero in every row, and stay so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<u32>,
     /// How values were stored, if not as was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
@@ -362,6 +365,28 @@ impl Schema {
             width: None,
             ..self.clone()
         }
+    }
+
+    /// How messages become features, if a row is a message and nothing else: a text, or a table's one column of text.
+    pub(crate) fn message_encoder(&self) -> Option<&TextEncoder> {
+        match (&self.text, &self.columns[..]) {
+            (Some(text), _) => Some(text),
+            (None, [Column { kind: ColumnKind::Text(encoder), .. }]) => Some(encoder),
+            _ => None,
+        }
+    }
+
+    /// The schema as texts without columns must keep to, if one column of text is all that was learned from.
+    pub(crate) fn for_messages(&self) -> Option<Self> {
+        let text = self.message_encoder()?.clone();
+        Some(Self { columns: Vec::new(), text: Some(text), has_names: false, ..self.clone() })
+    }
+
+    /// The schema as a table must keep to whose column `text` holds messages, for a model that learned from texts.
+    pub(crate) fn for_text_column(&self, text: &str, others: Vec<String>, label: Option<String>) -> Self {
+        let kind = self.text.clone().map(|encoder| ColumnKind::Text(Box::new(encoder)));
+        let columns = kind.map(|kind| Column { name: text.to_owned(), kind }).into_iter().collect();
+        Self { columns, text: None, label, ignored: others, ..self.clone() }
     }
 
     /// What stands in for a missing number where no means were taken.

@@ -14,7 +14,7 @@ mod token_lists;
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, Position};
-use crate::formats::{FormatInfo, shown};
+use crate::formats::{FormatInfo, choose, shown};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -316,6 +316,27 @@ pub fn find_sentence_format(name: &str) -> Result<&'static dyn SentenceFormat, D
             format!("there is no format of sentences `{}`; there are {}", shown(name), names.join(", "));
         DataError::new(ErrorKind::Options, message)
     })
+}
+
+/// Whether a file holds tokens line by line, with empty lines between sentences, and is no table.
+pub fn looks_like_sentences(path: &str) -> bool {
+    let path = std::path::Path::new(path);
+    let Some(input) = path.is_file().then(|| Part::File(path.to_owned()).open().ok()).flatten() else {
+        return false;
+    };
+    let bytes = input.head();
+    let whole = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+    let Ok(head) = std::str::from_utf8(&bytes[..whole]) else { return false };
+    let n_gaps = head.trim().replace('\r', "").matches("\n\n").count();
+    let is_likely =
+        SENTENCE_FORMATS.iter().filter(|format| !format.by_line()).any(|format| format.is_likely(head));
+    // A table may be parted by tabs, but not again and again by empty lines.
+    let is_none = |name: &str| name != "csv" && name != "text";
+    is_likely
+        && match choose(&input) {
+            Ok(format) => n_gaps > 1 && !is_none(format.info().name),
+            Err(error) => n_gaps > 0 && error.kind() == ErrorKind::Format,
+        }
 }
 
 /// The format that a file's name says it has, if it says so.

@@ -101,6 +101,7 @@ const TRAINING: &[&str] = &[
     "min_count",
     "shards",
     "hash_bits",
+    "threads",
     "holdout",
     "folds",
     "calibrate",

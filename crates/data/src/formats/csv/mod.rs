@@ -52,6 +52,25 @@ impl Format for Csv {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &[
+            "label",
+            "weight",
+            "ignore",
+            "categorical",
+            "missing",
+            "hash-bits",
+            "text",
+            "cross",
+            "unknown",
+            "ngrams",
+            "characters",
+            "words",
+            "header",
+            "delimiter",
+        ]
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         if head.bytes.contains(&0) || super::libsvm::has_features(head) {
             return Sniff::No;

@@ -7,7 +7,7 @@ use super::record::{Record, is_blank, open_quote, scan_record, sniff_delimiter};
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
-use crate::formats::sense::{LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
+use crate::formats::sense::{LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, is_text_name, precision};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::schema::Precision;
 use crate::rows::spelling::{Decimal, Spelling};
@@ -172,7 +172,15 @@ impl Sample {
         let is_name = |name: &&String| name.parse::<f64>().is_err();
         let names: HashSet<&[u8]> =
             learned.chain(asked.chain(label).filter(is_name)).map(String::as_bytes).collect();
-        self.record(0).into_iter().any(|cell| names.contains(cell))
+        // Texts without columns have no names, but above a table of texts stands one that says so.
+        let is_text = how.schema.as_ref().is_some_and(|schema| schema.text.is_some());
+        let says_text = |cell: &[u8]| is_text && std::str::from_utf8(cell).is_ok_and(is_text_name);
+        self.record(0).into_iter().any(|cell| names.contains(cell) || says_text(cell))
+    }
+
+    /// Whether there is one column, of texts for a model that learned from texts without columns.
+    fn is_only_text(&self, how: &ReadOptions) -> bool {
+        how.schema.as_ref().is_some_and(|schema| schema.text.is_some()) && self.record(0).len() == 1
     }
 
     fn is_empty_column(&self, first: usize, place: usize) -> bool {
@@ -219,6 +227,13 @@ impl TablePlan {
         let names_columns = sample.names_columns(how);
         let preamble = how.header.is_none() && !names_columns && sample.has_preamble();
         let header = !preamble && how.header.unwrap_or_else(|| names_columns || sample.has_header());
+        if header && !names_columns && how.header.is_none() && sample.is_only_text(how) {
+            let message = "the first line may be the name of the column or a message, expected to know which";
+            return Err(DataError::new(ErrorKind::Format, message)
+                .at(Position { row: None, line: Some(1), column: None })
+                .in_source(&name)
+                .with_help("say {header=yes} if it is a name, or {header=no} if it is a message"));
+        }
         let names: Vec<String> = if header {
             sample.record(0).into_iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
         } else {

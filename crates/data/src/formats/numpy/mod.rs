@@ -55,6 +55,14 @@ impl Format for Numpy {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["label", "labels", "ignore", "missing"]
+    }
+
+    fn numbers_features(&self) -> bool {
+        true
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let archived = || {
             head.bytes.starts_with(zip::MAGIC)
@@ -644,7 +652,16 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
         (LabelColumn::Named(what), None) if names.iter().any(|name| name == what) => {
             open(what)?.map_or(LabelsFrom::Nowhere, LabelsFrom::Array)
         }
-        (LabelColumn::Named(_), None) => LabelsFrom::Nowhere,
+        // A number is a column of the features.
+        (LabelColumn::Named(what), None) if what.parse::<i64>().is_ok() => LabelsFrom::Nowhere,
+        (LabelColumn::Named(what), None) => {
+            let message = format!(
+                "there is no array {} of labels, expected one of {}",
+                quote(what.as_bytes()),
+                listed()
+            );
+            return Err(DataError::new(ErrorKind::Options, message).with_help("name an array with {label}"));
+        }
         (LabelColumn::Guess, None) => {
             known_labels.map_or(Ok(None), |label| open(label))?.map_or(LabelsFrom::Nowhere, LabelsFrom::Array)
         }

@@ -9,7 +9,7 @@ use super::{HEADER_TEXTS, Taker, is_header_label, number_of, utf8};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::encode::Side;
-use crate::error::{DataError, ErrorKind, Mistake};
+use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::{Block, Stored};
 use crate::rows::schema::Schema;
@@ -40,7 +40,20 @@ pub(super) fn open(
         LabelColumn::Named(name) if second.is_some_and(|second| name.eq_ignore_ascii_case(second)) => {
             Side::Last
         }
-        LabelColumn::Named(_) => Side::First,
+        LabelColumn::Named(name)
+            if name == "1" || names.as_ref().is_some_and(|(first, _)| name.eq_ignore_ascii_case(first)) =>
+        {
+            Side::First
+        }
+        LabelColumn::Named(name) => {
+            let message = format!(
+                "there is no column {} of labels, expected 1 before the tab, or 2 behind it",
+                quote(name.as_bytes())
+            );
+            return Err(DataError::new(ErrorKind::Options, message)
+                .in_source(input.name())
+                .with_help("say on which side it stands with {label}"));
+        }
     };
     if known != Some(label)
         && let Some(text) = &mut Arc::make_mut(schema).text

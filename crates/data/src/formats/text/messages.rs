@@ -51,6 +51,10 @@ impl Format for Message {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         if is_text(head.bytes) && mail_body(head.bytes).is_some() { Sniff::Likely } else { Sniff::No }
     }
@@ -79,6 +83,10 @@ impl Format for TextFolder {
             takes_folders: true,
             ..FormatInfo::new("text-folder", "a folder of text or mail files per class")
         }
+    }
+
+    fn heeds(&self) -> &'static [&'static str] {
+        &["hash-bits", "ngrams", "characters", "words"]
     }
 
     fn sniff(&self, head: &Head<'_>) -> Sniff {
@@ -135,9 +143,17 @@ enum From {
     Input(Box<Input>),
 }
 
-/// Whether bytes may be text: no control characters but those that texts have.
-fn is_text(bytes: &[u8]) -> bool {
-    !bytes.iter().any(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A))
+/// Whether a byte stands in no text, so that it is taken as a space.
+fn is_odd(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 0x0E..=0x1A | 0x7F)
+}
+
+/// Whether bytes may be text: hardly any control characters but those that texts have. A few are slips of whoever wrote
+/// it; one in eight, or many of them, are no text.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    let n_odd = bytes.iter().filter(|byte| is_odd(**byte)).count();
+    let bytes_per_slip = if n_odd <= 4 { 8 } else { 32 };
+    n_odd * bytes_per_slip <= bytes.len().max(8)
 }
 
 /// Whether `input` is one mail.
@@ -243,37 +259,76 @@ fn take_file<T: Stored>(
         From::Input(input) => *input,
     };
     let name = Arc::clone(input.name());
-    let bytes = input.into_bytes(max_bytes)?;
+    let mut bytes = input.into_bytes(max_bytes)?;
     if let Some(error) = wide_encoding(&bytes) {
         return Err(error.in_source(&name));
     }
-    let row = n_rows + into.n_rows_seen() + 1;
-    let place = |mistake: Box<Mistake>| mistake.locate(&name, &bytes, 1, row, false);
-    if let Some(zero) = memchr::memchr(0, &bytes) {
-        let message = "the text holds a zero byte, expected text and nothing else";
-        return Err(place(Mistake::new(ErrorKind::Encoding, zero..zero + 1, message)));
+    if !is_text(&bytes) {
+        let odd = bytes.iter().position(|byte| is_odd(*byte)).unwrap_or(0);
+        let message =
+            format!("the file holds byte 0x{:02X} and others of that kind, expected text", bytes[odd]);
+        let row = n_rows + into.n_rows_seen() + 1;
+        return Err(Mistake::new(ErrorKind::Encoding, odd..odd + 1, message)
+            .with_help("take it out of the folder")
+            .locate(&name, &bytes, 1, row, false));
+    }
+    let mut n_odd = 0;
+    for byte in bytes.iter_mut().filter(|byte| is_odd(**byte)) {
+        (*byte, n_odd) = (b' ', n_odd + 1);
     }
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let (text, is_windows) = match mail_body(plain) {
-        Some((subject, body)) => {
-            let (subject, first) = utf8_or_windows(&plain[subject]);
-            let (body, second) = utf8_or_windows(&plain[body..]);
-            (Cow::Owned(format!("{}\n{body}", subject.trim())), first || second)
-        }
-        None => utf8_or_windows(plain),
-    };
     let class = match &file.label {
         Some(label) => number_of(label.as_bytes(), &mut into.names).map_err(|bad| {
             DataError::new(ErrorKind::Label, bad.message(label.as_bytes())).in_source(&name)
         })?,
         None => 0,
     };
-    taker.take(&text, into).map_err(place)?;
-    into.classes.push(class);
+    let mut is_windows = false;
+    for mail in mails(plain) {
+        let (text, is_recoded) = match mail_body(mail) {
+            Some((subject, body)) => {
+                let (subject, first) = utf8_or_windows(&mail[subject]);
+                let (body, second) = utf8_or_windows(&mail[body..]);
+                (Cow::Owned(format!("{}\n{body}", subject.trim())), first || second)
+            }
+            None => utf8_or_windows(mail),
+        };
+        is_windows |= is_recoded;
+        let row = n_rows + into.n_rows_seen() + 1;
+        taker.take(&text, into).map_err(|mistake| mistake.locate(&name, &bytes, 1, row, false))?;
+        into.classes.push(class);
+    }
     if is_windows {
         into.gaps.recoded(&name);
     }
+    if n_odd > 0 {
+        into.gaps.blanked(n_odd, &name);
+    }
     Ok(bytes.len())
+}
+
+/// The messages of a file: one, or the mails of an mbox, each of which begins with a line `From ` and headers.
+fn mails(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const BEGIN: &[u8] = b"From ";
+    let is_mbox = bytes.starts_with(BEGIN) && mail_body(bytes).is_some();
+    let mut rest = Some(bytes);
+    std::iter::from_fn(move || {
+        let bytes = rest.take()?;
+        let is_begin = |&end: &usize| {
+            let before = bytes[..end].strip_suffix(b"\n").unwrap_or(&bytes[..end]);
+            let before = before.strip_suffix(b"\r").unwrap_or(before);
+            let is_behind_blank = before.is_empty() || before.ends_with(b"\n");
+            is_behind_blank && bytes[end..].starts_with(BEGIN) && mail_body(&bytes[end..]).is_some()
+        };
+        let mut ends = memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1);
+        match ends.find(is_begin).filter(|_| is_mbox) {
+            Some(end) => {
+                rest = Some(&bytes[end..]);
+                Some(&bytes[..end])
+            }
+            None => Some(bytes),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -310,7 +365,12 @@ mod tests {
         assert!(notes.contains("the folder `eggs` holds no texts; it is no class"), "{notes}");
         assert!(notes.contains(&format!("{n_strays} file(s) are no texts and were left out")), "{notes}");
         assert!(notes.contains("1 text(s) are not UTF-8 and were read as Windows-1252"), "{notes}");
-        write("spam/2.txt", b"ok\nbad \x00");
+        write("spam/2.txt", b"win\0cash");
+        let (data, schema) = load_with_schema(&source, &counts()).unwrap();
+        assert_eq!((data.len(), data.width()), (5, 9));
+        let notes = schema.notes.join("\n");
+        assert!(notes.contains("1 control character(s) in 1 text(s) were read as spaces"), "{notes}");
+        write("spam/2.txt", b"ok\nbad \x00\x01\x02");
         let error = load_source(&source, &counts()).unwrap_err();
         assert!(error.to_string().contains("2.txt:2:5: "), "{error}");
         write("spam/2.txt", b"\xFF\xFEo\0k\0");

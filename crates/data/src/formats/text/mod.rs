@@ -8,7 +8,7 @@ mod messages;
 
 pub(crate) use messages::{Message, TextFolder, is_mail};
 
-use super::sense::is_label_name;
+use super::sense::{HEADER_TEXTS, is_header_label};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
@@ -31,14 +31,6 @@ const SNIFF_LINES: usize = 50;
 /// The longest label of a line that looks like text.
 const MAX_LABEL_BYTES: usize = 64;
 
-/// First lines that say what the columns are.
-const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
-
-/// Whether `name` stands above the labels of such lines.
-fn is_header_label(name: &str) -> bool {
-    is_label_name(name) || matches!(name, "category" | "v1")
-}
-
 /// A message a line.
 #[derive(Debug)]
 pub(crate) struct Text;
@@ -53,8 +45,12 @@ impl Format for Text {
         }
     }
 
+    fn heeds(&self) -> &'static [&'static str] {
+        &["label", "header", "hash-bits", "ngrams", "characters", "words"]
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Sniff {
-        if head.bytes.contains(&0) || super::libsvm::has_features(head) {
+        if !messages::is_text(head.bytes) || super::libsvm::has_features(head) {
             return Sniff::No;
         }
         let (mut n_lines, mut n_pairs, mut n_texts, mut n_quoted) = (0, 0, 0, 0);
@@ -117,11 +113,14 @@ fn reader<T: Stored>(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<
 /// The schema that `how` brings, or one that is still to be fitted.
 fn schema(how: &ReadOptions) -> Result<Arc<Schema>, DataError> {
     if let Some(schema) = &how.schema {
-        if schema.text.is_none() {
-            let message = "this is text, expected the columns that were learned from";
-            return Err(DataError::new(ErrorKind::Shape, message));
+        if schema.text.is_some() {
+            return Ok(Arc::clone(schema));
         }
-        return Ok(Arc::clone(schema));
+        return schema.for_messages().map(Arc::new).ok_or_else(|| {
+            let message = "this is text, expected the columns that were learned from";
+            DataError::new(ErrorKind::Shape, message)
+                .with_help("write the messages into a table with these columns")
+        });
     }
     if let Some(complaint) = TextEncoder::complaint(&how.text) {
         return Err(DataError::new(ErrorKind::Options, complaint));
@@ -239,7 +238,7 @@ impl<T: Stored> Parse for Messages<T> {
 }
 
 pub(super) fn number_of(label: &[u8], names: &mut LabelTable) -> Result<u32, BadLabel> {
-    names.number(label.trim_ascii())
+    names.number(label)
 }
 
 pub(super) fn utf8(line: &[u8], at: Range<usize>) -> Result<&str, Box<Mistake>> {

@@ -6,7 +6,7 @@
 
 use super::{Model, expansion, network};
 use crate::calibration::Verdict;
-use crate::costs::CostMatrix;
+use crate::costs::{CostMatrix, Costs};
 use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
 use crate::rows::RowSource;
@@ -83,6 +83,21 @@ impl Model {
         let weighs_all_alike = self.spec.options().class_weights == ClassWeights::Even;
         let calibration = self.calibration.as_ref().filter(|_| weighs_all_alike || costs.is_some())?;
         Some(Verdict { calibration, costs })
+    }
+
+    /// The same model, naming classes by other costs of mistakes. The error says what it lacks for that.
+    pub fn with_costs(mut self, costs: &Costs) -> Result<Self, Error> {
+        costs.check()?;
+        if self.calibration.is_none() {
+            return Err(Error::CostsWithoutProbabilities);
+        }
+        if *costs == Costs::Balanced {
+            let expected = "a number for each class, as these rows have no classes to count";
+            return Err(Error::Range { name: "cost", expected, found: "balanced".to_owned() });
+        }
+        let costs = costs.counted(self.labels.names(), [])?;
+        self.spec = self.spec.with_costs(costs);
+        Ok(self)
     }
 
     /// What mistakes cost, unless all cost the same.

@@ -1,7 +1,7 @@
 //! How a model wants its data read: what it learned from stands in its schema, and every face asks here.
 
 use super::Model;
-use rosenblatt_data::{DataError, LabelColumn, ReadOptions, Source, Stream, blocks};
+use rosenblatt_data::{Column, ColumnKind, DataError, LabelColumn, ReadOptions, Source, Stream, blocks};
 
 impl Model {
     /// `how` for rows whose classes are known: columns, words and scales are those of the training data.
@@ -14,7 +14,9 @@ impl Model {
     /// looked at. Other formats have no labels then, unless `how` names them.
     #[must_use]
     pub fn to_predict(&self, how: ReadOptions) -> ReadOptions {
-        let is_table = self.schema().is_some_and(|schema| !schema.columns.is_empty());
+        // A message is a row by itself, whether or not it was learned from a column.
+        let is_message = |column: &Column| matches!(column.kind, ColumnKind::Text(_));
+        let is_table = self.schema().is_some_and(|schema| !schema.columns.iter().all(is_message));
         let label = match how.label {
             LabelColumn::Guess if !is_table => LabelColumn::Absent,
             label => label,

@@ -1,7 +1,9 @@
 //! Which cells mean what: the word, the label, and what templates look at.
 
 use crate::error::Error;
-use rosenblatt_data::{ErrorKind, SentenceFormat, Sentences, find_sentence_format, sentence_format_by_name};
+use rosenblatt_data::{
+    ErrorKind, SentenceFormat, Sentences, find_sentence_format, looks_like_sentences, sentence_format_by_name,
+};
 use rosenblatt_sequence::Lexicon;
 use rosenblatt_sequence::template::{self, Template};
 use serde::{Deserialize, Serialize};
@@ -167,14 +169,16 @@ pub(super) fn template_text(set: &str, columns: &Columns) -> Option<String> {
     template::ready_made(set, columns.word, &columns.others())
 }
 
-/// Whether files are sentences, by the format that is named or by how all of them are called. A list of JSON objects may
+/// Whether files are sentences, by the format that is named, by how all of them are called, or by what they hold. A list of JSON objects may
 /// be a table as well, so it has to be said that those are sentences.
 pub fn are_sentences<'a>(format: Option<&str>, files: impl IntoIterator<Item = &'a str>) -> bool {
     if let Some(name) = format {
         return find_sentence_format(name).is_ok();
     }
-    let is_named =
-        |file: &str| sentence_format_by_name(file).is_some_and(|format| format.info().name != "token-lists");
+    let is_named = |file: &str| match sentence_format_by_name(file) {
+        Some(format) => format.info().name != "token-lists",
+        None => looks_like_sentences(file),
+    };
     let mut files = files.into_iter().peekable();
     files.peek().is_some() && files.all(is_named)
 }
