@@ -77,7 +77,7 @@ fn judge(rule: &Rule, files: &[(Module, String)]) -> Vec<String> {
 fn arrows(files: &[(Module, String)], depth: usize) -> BTreeMap<String, BTreeSet<String>> {
     let blank: Vec<(&Module, String)> = files.iter().map(|(module, text)| (module, blank(text))).collect();
     let code: BTreeMap<&Module, Vec<&str>> =
-        blank.iter().map(|(module, text)| (*module, without_tests(tokens(text)))).collect();
+        blank.iter().map(|(module, text)| (*module, without_tests(&tokens(text)))).collect();
     let mut names: BTreeMap<&Module, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for (module, tokens) in &code {
         let known = names.entry(module).or_default();
@@ -173,7 +173,7 @@ fn follow<'a>(
         if !is_word(token) {
             return;
         }
-        if !(token == "self" && !path.is_empty()) {
+        if token != "self" || path.is_empty() {
             path.push(token);
         }
         *at += 1;
@@ -212,7 +212,7 @@ fn tokens(code: &str) -> Vec<&str> {
 }
 
 /// The tokens without the items that are only there for tests.
-fn without_tests(tokens: Vec<&str>) -> Vec<&str> {
+fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {

@@ -76,11 +76,11 @@ struct Combined {
     sums: Room<f64>,
     biases: Room<f64>,
     n_entries: usize,
-    output: Output,
+    kind: ScoreKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Output {
+enum ScoreKind {
     Sums,
     VotesPerOutput,
     JointVotes,
@@ -715,8 +715,8 @@ impl CardWorker {
         let mut out = self.sums.there()?.slice_mut(slots.start * n_outputs..slots.end * n_outputs);
         let (n_listed, n_slots, outputs) = (n_listed as u32, slots.len() as u32, n_outputs as u32);
         let values = self.values.get()?;
-        match combined.output {
-            Output::Sums => {
+        match combined.kind {
+            ScoreKind::Sums => {
                 // One group of slots, all of which begin with nothing.
                 self.groups.write(&self.stream, 0, &vec![0; slots.len()])?;
                 let mut args = self.stream.launch_builder(&self.card.does.add_up);
@@ -725,14 +725,14 @@ impl CardWorker {
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
                 launch(args, (slots.len().div_ceil(32), n_outputs), 32, 0)
             }
-            Output::VotesPerOutput => {
+            ScoreKind::VotesPerOutput => {
                 let mut args = self.stream.launch_builder(&self.card.does.vote_per_output);
                 args.arg(combined.entries.get()?).arg(combined.lives.get()?).arg(combined.starts.get()?);
                 args.arg(combined.ends.get()?).arg(values);
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
                 launch(args, (slots.len().div_ceil(64), n_outputs), 64, 0)
             }
-            Output::JointVotes => {
+            ScoreKind::JointVotes => {
                 let zeros = vec![0.0; slots.len() * n_outputs];
                 combined.sums.write(&self.stream, 0, &zeros)?;
                 combined.biases.write(&self.stream, 0, &zeros)?;
@@ -751,7 +751,7 @@ impl Combined {
     fn new(stream: &Arc<CudaStream>, combination: &Combination, n_outputs: usize) -> Result<Self, Trouble> {
         let (mut entries, mut lives): (Vec<RawEntry>, Vec<RawLife>) = (Vec::new(), Vec::new());
         let (mut starts, mut ends): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        let output = match combination {
+        let kind = match combination {
             Combination::Sums { weights, .. } => {
                 for output in 0..n_outputs {
                     starts.push(entries.len() as u32);
@@ -761,7 +761,7 @@ impl Combined {
                     }));
                     ends.push(entries.len() as u32);
                 }
-                Output::Sums
+                ScoreKind::Sums
             }
             Combination::Votes { log, rounds, ballot: Ballot::PerOutput } => {
                 for output in 0..n_outputs {
@@ -777,7 +777,7 @@ impl Combined {
                     entries.push(RawEntry::default());
                     lives.push(RawLife { lived: (rounds + 1 - since) as f64, bias });
                 }
-                Output::VotesPerOutput
+                ScoreKind::VotesPerOutput
             }
             Combination::Votes { log, rounds, ballot: Ballot::Joint } => {
                 let mut round = 1;
@@ -787,7 +787,7 @@ impl Combined {
                     entries.push(raw(entry));
                 }
                 lives.push(RawLife { lived: (rounds + 1 - round) as f64, bias: 0.0 });
-                Output::JointVotes
+                ScoreKind::JointVotes
             }
         };
         let n_entries = entries.len();
@@ -799,7 +799,7 @@ impl Combined {
             sums: Room::default(),
             biases: Room::default(),
             n_entries,
-            output,
+            kind,
         };
         combined.entries.write(stream, 0, &entries)?;
         combined.lives.write(stream, 0, &lives)?;
