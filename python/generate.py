@@ -1,16 +1,46 @@
-"""Writes `rosenblatt/_named.py`, the named estimators, from the engine's catalogue.
+"""Writes, from the engine's catalogue, `rosenblatt/_settings.py`, the settings as estimators take them, and
+`rosenblatt/_named.py`, the named estimators. The program of the environment variable ROSENBLATT lists the catalogue.
 
-    python -P generate.py [--check]
+    ROSENBLATT=target/debug/rosenblatt python -P generate.py [--check]
 """
 
-import inspect
+import json
+import os
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
-import rosenblatt
+FOLDER = Path(__file__).parent / "rosenblatt"
 
-PATH = Path(__file__).parent / "rosenblatt" / "_named.py"
+# What estimators take besides the settings of learning: type, default, where it stands before, and what it means.
+OWN = {
+    "early_stopping": (
+        "bool", True, "validation_fraction",
+        "Keep a validation set apart where there are 1,000 rows or more, stop after `n_iter_no_change` epochs without progress "
+        "on it, and keep the hypothesis that did best there",
+    ),
+    "calibrate": ("str | None", None, None, 'Fit probabilities, by "platt" or "isotonic", on folds that were not learned from'),
+    "merge_rows": (
+        "bool", False, None,
+        "Learn from equal rows of a class as one with the sum of their weights, in an order that does not depend on theirs: a "
+        "row of weight 2 is then exactly two rows",
+    ),
+    "warm_start": ("bool", False, None, "Start from the weights of the last fit"),
+    "callback": (
+        "Callable[[dict[str, int]], object] | None", None, None,
+        "Called after each epoch with a dictionary of its number, rounds, mistakes, updates and errors; what returns true ends "
+        "the fit. scikit-learn's callbacks are taken by `set_callbacks`",
+    ),
+}
+# Types of settings that Python takes in forms of its own.
+TYPES = {
+    "rate": "str | float | None",
+    "class_weight": "Mapping[Any, float] | str | None",
+    "costs": "Mapping[Any, float] | float | str | None",
+    "kernel_params": "Mapping[str, Any] | None",
+    "random_state": "Any",
+}
 
 # The names that the literature gives to members of the family: class, rule, read-out and what is fixed besides.
 NAMED = [
@@ -74,10 +104,96 @@ class {name}(PerceptronClassifier):
         )
 {assigned}'''
 
-# What every named class takes besides the parameters of its rule, with the defaults of `PerceptronClassifier`.
-SHARED = """rate readout multiclass bias order zero mistake max_iter max_updates stop_when_clean early_stopping
-validation_fraction n_iter_no_change class_weight kernel kernel_params support_budget feature_map map_size calibrate
-merge_rows warm_start callback random_state""".split()
+SETTINGS = '''"""The settings of learning as estimators take them. Written by `generate.py` from the engine's catalogue: do not edit."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+#: Where the engine keeps each: the group, and its name there.
+SETTINGS = {{
+{places}
+}}
+
+
+class Settings:
+    """
+{doc}
+    """
+
+    def __init__(
+        self,
+        {first},
+        *,
+{signature},
+    ) -> None:
+{assigned}
+'''
+
+
+def catalogue():
+    """The engine's, as its program lists it."""
+    return json.loads(subprocess.run([os.environ["ROSENBLATT"], "catalogue", "--json"], check=True, capture_output=True).stdout)
+
+
+def typed(option):
+    """The type of a setting and its default, as Python has them."""
+    takes, default = option["takes"], option["default"]
+    kind = next(iter(takes)) if isinstance(takes, dict) else takes
+    known = {"switch": "bool", "at-least": "int", "between": "float", "positive": "float", "numbers": "Mapping[str, float]"}
+    if kind in ("numbers", "other") or option["of-group"] and option["name"] == "name":
+        default = None
+    name = TYPES.get(option["python"], known.get(kind, "str") + (" | None" if default is None else ""))
+    return name, default
+
+
+def settings():
+    """Every setting that estimators take, by its name there: the option, and its type and default."""
+    groups = {group["name"]: group["options"] for group in catalogue()["options"]}
+    found = {}
+    for option in groups["learning"]:
+        takes = option["takes"]
+        inner = takes["group"] if isinstance(takes, dict) and "group" in takes else None
+        for one in groups[inner] if inner else [option]:
+            # Of a group, those that have a name of their own; networks are another estimator's.
+            if inner and (one["python"] == one["name"].replace("-", "_") or inner == "network"):
+                continue
+            one = {**one, "of-group": inner}
+            for own, (_, _, before, _) in OWN.items():
+                if before == one["python"]:
+                    found[own] = None
+            found[one["python"]] = one
+    found.update({own: None for own in OWN if own not in found})
+    found["random_state"] = found.pop("random_state")
+    return {name: (option, *(OWN[name][:2] if option is None else typed(option))) for name, option in found.items()}
+
+
+def described(name, option, kind, default):
+    """An entry of a docstring."""
+    if option is None:
+        text = OWN[name][3]
+    else:
+        text = ". ".join(part for part in (option["meaning"], option["details"]) if part)
+        text += f"; {option['unset']} if None" if option["unset"] and default is None else ""
+    head = f"    {name} : {kind.replace(' | None', '')}, default={default!r}\n"
+    return head + textwrap.fill(text + ".", 118, initial_indent=" " * 8, subsequent_indent=" " * 8)
+
+
+def all_settings():
+    """The file of the settings."""
+    known = settings()
+    parts = {name: f"{name}: {kind} = {default!r}" for name, (_, kind, default) in known.items()}
+    first = parts.pop("algorithm")
+    places = "\n".join(
+        f'    "{name}": ("{option["of-group"] or "learning"}", "{option["name"]}"),'
+        for name, (option, *_) in known.items() if option is not None
+    )
+    return SETTINGS.format(
+        places=places,
+        doc="    Parameters\n    ----------\n" + "\n".join(described(name, *rest) for name, rest in known.items()),
+        first=first,
+        signature=wrapped(parts.values(), 8),
+        assigned="\n".join(f"        self.{name} = {name}" for name in known),
+    )
 
 
 def wrapped(parts, indent):
@@ -90,28 +206,26 @@ def wrapped(parts, indent):
     return "\n".join(line.rstrip() for line in lines).rstrip(",")
 
 
-def spelled(parameter):
-    return inspect.formatannotation(parameter.annotation).replace("collections.abc.", "").replace("typing.", "")
+#: Parameters whose names are words of Python.
+WORDS = {"lambda": "lam"}
 
 
-def written():
-    from rosenblatt._estimators import _ENGINE_NAMES, PerceptronClassifier
-
-    rules = {rule["name"]: rule for rule in rosenblatt.catalogue()["algorithms"]}
-    usual = inspect.signature(PerceptronClassifier.__init__).parameters
+def all_named():
+    """The file of the named estimators."""
+    known = {name: rest[1:] for name, rest in settings().items() if name not in ("algorithm", "params")}
+    rules = {rule["name"]: rule for rule in catalogue()["algorithms"]}
     parts = [HEAD, *(f'    "{name}",\n' for name, *_ in NAMED), "]\n"]
     for name, rule, readout, more in NAMED:
         rule = rules[rule]
-        words = {theirs: ours for ours, theirs in _ENGINE_NAMES.items()}
-        params = [{**one, "name": words.get(one["name"], one["name"])} for one in rule["params"]]
-        defaults = {one: usual[one].default for one in SHARED}
+        params = [{**one, "name": WORDS.get(one["name"], one["name"])} for one in rule["params"]]
+        defaults = {one: default for one, (_, default) in known.items()}
         defaults.update(more)
         fixed = {"algorithm": rule["name"]}
         if readout is not None:
             fixed["readout"] = readout
             defaults.pop("readout")
         signature = [f'{one["name"]}: float = {one["default"]!r}' for one in params]
-        signature += [f"{one}: {spelled(usual[one])} = {value!r}" for one, value in defaults.items()]
+        signature += [f"{one}: {known[one][0]} = {value!r}" for one, value in defaults.items()]
         own = "".join(
             f'    {one["name"]} : float, default={one["default"]!r}\n        {one["meaning"]}; {one["range"]}\n' for one in params
         )
@@ -134,6 +248,8 @@ def written():
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv:
-        sys.exit(0 if PATH.read_text() == written() else "rosenblatt/_named.py is not what the catalogue says: run generate.py")
-    PATH.write_text(written())
+    for file, written in ((FOLDER / "_settings.py", all_settings()), (FOLDER / "_named.py", all_named())):
+        if "--check" not in sys.argv:
+            file.write_text(written)
+        elif not file.exists() or file.read_text() != written:
+            sys.exit(f"{file.name} is not what the catalogue says: run generate.py")

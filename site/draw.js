@@ -2,7 +2,6 @@
 
 // Okabe and Ito's colours, which people who see fewer colours tell apart, too; shapes say the same again.
 export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#8c8c8c'];
-export const LEARNER_COLOURS = ['#3b6fb6', '#b0512d', '#2f8f6b', '#8a5fa8'];
 const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'];
 
 export const colourOf = (klass) => COLOURS[klass % COLOURS.length];
@@ -61,11 +60,12 @@ export class CanvasPen {
     points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = 'round'; c.stroke(); c.setLineDash([]);
   }
-  area(points, fill) {
+  area(points, fill, alpha = 1) {
     const c = this.c;
+    c.globalAlpha = alpha;
     c.beginPath();
     points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
-    c.closePath(); c.fillStyle = fill; c.fill();
+    c.closePath(); c.fillStyle = fill; c.fill(); c.globalAlpha = 1;
   }
   text(words, x, y, fill, size, anchor = 'start') {
     const c = this.c;
@@ -73,6 +73,26 @@ export class CanvasPen {
     c.textAlign = anchor === 'middle' ? 'center' : anchor; c.fillText(words, x, y);
   }
   image(canvas, x, y, w, h) { this.c.imageSmoothingEnabled = true; this.c.drawImage(canvas, x, y, w, h); }
+}
+
+/** A mark as it stands on the pictures, for a legend. */
+export function swatch({ klass, fill, edge, stroke, ring, second, line, dash }) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  for (const [name, value] of Object.entries({ viewBox: '0 0 24 16', 'aria-hidden': 'true' })) svg.setAttribute(name, value);
+  const add = (tag, attributes) => {
+    const part = document.createElementNS(svg.namespaceURI, tag);
+    for (const [name, value] of Object.entries({ fill: 'none', ...attributes })) part.setAttribute(name, value);
+    svg.append(part);
+  };
+  if (line) add('path', { d: 'M1 8H23', stroke: line, 'stroke-width': 2.4, 'stroke-dasharray': dash ?? '' });
+  if (ring) add('circle', { cx: 12, cy: 8, r: 5, stroke: ring, 'stroke-width': 2 });
+  if (second) add('circle', { cx: 12, cy: 8, r: 7.4, stroke: ring, 'stroke-width': 1, 'stroke-dasharray': '2 2' });
+  if (klass !== undefined) {
+    const path = corners(klass, 12, 8, 5.4), look = { fill: fill ?? 'none', stroke: stroke ?? edge, 'stroke-width': stroke ? 1.8 : 1 };
+    if (path) add('path', { d: `M${path.map((corner) => corner.join(' ')).join('L')}Z`, ...look });
+    else add('circle', { cx: 12, cy: 8, r: 5.4, ...look });
+  }
+  return svg;
 }
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
@@ -98,7 +118,7 @@ export class SvgPen {
   ring(x, y, r, stroke, width, dash = []) { this.parts.push(`<circle cx="${short(x + this.offset[0])}" cy="${short(y + this.offset[1])}" r="${r}" fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"/>`); }
   rings(list, r, stroke, width) { for (const [x, y] of list) this.ring(x, y, r, stroke, width); }
   line(points, stroke, width, dash = []) { this.path(`M${points.map((point) => this.at(point)).join('L')}`, `fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"`); }
-  area(points, fill) { this.path(`M${points.map((point) => this.at(point)).join('L')}Z`, `fill="${fill}"`); }
+  area(points, fill, alpha = 1) { this.path(`M${points.map((point) => this.at(point)).join('L')}Z`, `fill="${fill}" opacity="${alpha}"`); }
   text(words, x, y, fill, size, anchor = 'start') { this.parts.push(`<text x="${short(x + this.offset[0])}" y="${short(y + this.offset[1])}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escaped(words)}</text>`); }
   image(canvas, x, y, w, h) { this.parts.push(`<image x="${x + this.offset[0]}" y="${y + this.offset[1]}" width="${w}" height="${h}" preserveAspectRatio="none" href="${canvas.toDataURL('image/png')}"/>`); }
   end() { return `${this.parts.join('\n')}\n</svg>\n`; }

@@ -22,6 +22,7 @@ from ._base import (
     with_callbacks,
 )
 from ._product import Model
+from ._settings import SETTINGS, Settings
 
 __all__ = ["PerceptronClassifier"]
 
@@ -42,60 +43,10 @@ def _learns_online(estimator):
     return _rosenblatt.learns_online(json.dumps(asked))
 
 
-class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class PerceptronClassifier(Settings, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Any member of the perceptron family, by name.
 
-    Parameters
-    ----------
-    algorithm : str, default="perceptron"
-        The update rule; `rosenblatt.catalogue()["algorithms"]` lists them.
-    params : dict, default=None
-        Parameters of the rule, by name; what is not here has its default.
-    rate : str or float, default=None
-        The learning rate: 1, "0.5/k", "1/sqrt(k)"; the rule's own if None.
-    readout : str, default=None
-        What the model is made of: "last", "averaged", "voted", "pocket", ...; what suits the rule if None.
-    multiclass : str, default="one-vs-rest"
-        How more than two classes are told apart: "one-vs-rest", "one-vs-one", "direct-max", ...
-    bias : str, default=None
-        How the hyperplane gets off the origin; the rule's own way if None.
-    order : str, default=None
-        In which order rows are visited: "shuffle-epoch", "given", ...; the rule's own if None.
-    zero, mistake : str
-        What a score of zero predicts, and what counts as a mistake.
-    max_iter : int, default=20
-        The most epochs.
-    max_updates : int, default=None
-        The most steps.
-    stop_when_clean : bool, default=True
-        Stop after an epoch in which nothing was left to learn.
-    early_stopping : bool, default=True
-        Keep a validation set of `validation_fraction` apart where there are 1,000 rows or more, stop after
-        `n_iter_no_change` epochs without progress on it, and keep the hypothesis that did best there.
-    class_weight : dict, "balanced" or None, default=None
-        How much each class counts.
-    kernel : str, default=None
-        What takes the place of the product of rows: "polynomial", "rbf", ...
-    kernel_params : dict, default=None
-        Parameters of the kernel, by name.
-    support_budget : int, default=None
-        The most support vectors of a kernel.
-    feature_map : str, default=None
-        The map that rows go through before they are learned from: "fourier", "nystroem" or "sketch".
-    map_size : int, default=1024
-        How many features come out of the map, at most.
-    calibrate : "platt", "isotonic" or None, default=None
-        Fit probabilities on folds that were not learned from, for `predict_proba`.
-    merge_rows : bool, default=False
-        Learn from equal rows of a class as one with the sum of their weights, in an order that does not depend on theirs:
-        a row of weight 2 is then exactly two rows.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    callback : callable, default=None
-        Called after each epoch with a dictionary of its number, rounds, mistakes, updates and errors; what returns
-        true ends the fit. scikit-learn's callbacks are taken by `set_callbacks`.
-    random_state : int, RandomState or None, default=0
-        Decides every random choice.
+    {parameters}
 
     Attributes
     ----------
@@ -118,63 +69,6 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     feature_names_in_: NDArray[Any]
     model_: Model
 
-    def __init__(
-        self,
-        algorithm: str = "perceptron",
-        *,
-        params: Mapping[str, float] | None = None,
-        rate: str | float | None = None,
-        readout: str | None = None,
-        multiclass: str = "one-vs-rest",
-        bias: str | None = None,
-        order: str | None = None,
-        zero: str = "minus",
-        mistake: str = "le0",
-        max_iter: int = 20,
-        max_updates: int | None = None,
-        stop_when_clean: bool = True,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Mapping[Any, float] | str | None = None,
-        kernel: str | None = None,
-        kernel_params: Mapping[str, Any] | None = None,
-        support_budget: int | None = None,
-        feature_map: str | None = None,
-        map_size: int = 1024,
-        calibrate: str | None = None,
-        merge_rows: bool = False,
-        warm_start: bool = False,
-        callback: Callable[[dict[str, int]], object] | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.algorithm = algorithm
-        self.params = params
-        self.rate = rate
-        self.readout = readout
-        self.multiclass = multiclass
-        self.bias = bias
-        self.order = order
-        self.zero = zero
-        self.mistake = mistake
-        self.max_iter = max_iter
-        self.max_updates = max_updates
-        self.stop_when_clean = stop_when_clean
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.support_budget = support_budget
-        self.feature_map = feature_map
-        self.map_size = map_size
-        self.calibrate = calibrate
-        self.merge_rows = merge_rows
-        self.warm_start = warm_start
-        self.callback = callback
-        self.random_state = random_state
-
     #: What a named class fixes, by the engine's names.
     _fixed: dict[str, Any] = {}
     #: Parameters of the rule that a named class takes as its own.
@@ -182,29 +76,19 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     def _options(self, seed):
         """The engine's description of what is learned."""
-        asked = {
-            "algorithm": self.algorithm,
-            "params": self._params(),
-            "rate": None if self.rate is None else str(self.rate),
-            "readout": self.readout,
-            "multiclass": self.multiclass,
-            "bias": self.bias,
-            "order": self.order,
-            "zero": self.zero,
-            "mistake": self.mistake,
-            "seed": seed,
-            "epochs": self.max_iter,
-            "max-updates": self.max_updates,
-            "stop-when-clean": self.stop_when_clean,
-            "validation": None,
-            "class-weights": self._class_weights(),
-        }
-        if self.early_stopping:
-            asked["validation"] = {"fraction": self.validation_fraction, "patience": self.n_iter_no_change}
-        if self.kernel is not None:
-            asked["kernel"] = {"name": self.kernel, "params": self.kernel_params or {}, "budget": self.support_budget}
-        if self.feature_map is not None:
-            asked["map"] = {"name": self.feature_map, "size": self.map_size, "params": self.kernel_params or {}}
+        asked: dict[str, Any] = {"validation": {}, "kernel": {}, "map": {}}
+        for name, (group, engine) in SETTINGS.items():
+            (asked if group == "learning" else asked[group])[engine] = getattr(self, name)
+        asked["params"], asked["seed"] = self._params(), seed
+        asked["rate"] = None if self.rate is None else str(self.rate)
+        asked["class-weights"], asked["costs"] = self._class_weights(), self._costs()
+        if not self.early_stopping:
+            asked["validation"] = None
+        params = asked["kernel"].pop("params") or {}
+        for group in ("kernel", "map"):
+            asked[group]["params"] = params
+            if asked[group]["name"] is None:
+                del asked[group]
         asked.update(self._fixed)
         return {name: _plain(value) for name, value in asked.items()}
 
@@ -221,6 +105,16 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if isinstance(self.class_weight, str):
             return self.class_weight
         return {"given": {_inputs.class_name(name): float(weight) for name, weight in self.class_weight.items()}}
+
+    def _costs(self):
+        if self.costs is None:
+            return "even"
+        if isinstance(self.costs, str):
+            return self.costs
+        if not isinstance(self.costs, Mapping):
+            return {"threshold": float(self.costs)}
+        pair = lambda key: ":".join(map(_inputs.class_name, key)) if isinstance(key, tuple) else _inputs.class_name(key)
+        return {"given": {pair(key): float(cost) for key, cost in self.costs.items()}}
 
     def _seed(self):
         return seed_of(self.random_state)
@@ -271,6 +165,8 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         self.classes_, codes = _inputs.classes_of(y)
         if len(self.classes_) < 2:
             raise ValueError(f"training needs at least two classes, but all rows are of one class: {self.classes_[0]!r}")
+        if self.costs is not None and self.calibrate is None:
+            raise ValueError('costs are weighed by probabilities: set calibrate="platt" or "isotonic"')
         options = self._options(self._seed())
         given = (_inputs.lend(X), codes, self._names(), weights, self._features(), self.merge_rows)
         context = self._context(X, y)
@@ -463,6 +359,10 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if learner is not None:
             state["_checkpoint"] = learner.checkpoint()
         return state
+
+
+assert PerceptronClassifier.__doc__ and Settings.__doc__
+PerceptronClassifier.__doc__ = PerceptronClassifier.__doc__.replace("{parameters}", Settings.__doc__.strip())
 
 
 def seed_of(random_state):

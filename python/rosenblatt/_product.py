@@ -39,12 +39,21 @@ class Model:
     ['cat', 'bird']
     """
 
+    def __new__(cls, native: _rosenblatt.Model) -> Self:
+        # The file knows its task, and the class of a model says it.
+        return super().__new__(Tagger if native.task == "tags" else cls)  # type: ignore[return-value]
+
     def __init__(self, native: _rosenblatt.Model) -> None:
         self._native = native
 
     @property
+    def task(self) -> str:
+        """What it is asked for: `classes` of rows, or `tags` of sentences."""
+        return self._native.task
+
+    @property
     def classes(self) -> list[str]:
-        """What the classes are called."""
+        """What the classes, or the labels of tokens, are called."""
         return self._native.classes
 
     @property
@@ -146,8 +155,8 @@ class Model:
         return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"
 
 
-class Tagger:
-    """A trained tagger of sentences: the same file that the command line writes and reads.
+class Tagger(Model):
+    """A model whose task is tags: it labels the tokens of sentences.
 
     Sentences are files in any of its formats, the bytes of one, or lists of tokens: words where it was trained on words
     (lists of cells where its columns are more), dicts or lists of attributes where it was trained on those.
@@ -159,69 +168,38 @@ class Tagger:
     'a DT\\ndog NN\\nruns VB\\n\\n'
     """
 
-    def __init__(self, native: _rosenblatt.Tagger) -> None:
-        self._native = native
-
-    @property
-    def classes(self) -> list[str]:
-        """What the labels are called."""
-        return self._native.labels
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the tagger to a file, whole or not at all."""
-        self._native.save(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of its file."""
-        return self._native.to_bytes()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """The tagger in these bytes; nothing in them is ever executed."""
-        return cls(_rosenblatt.Tagger.from_bytes(data))
-
-    def predict(self, data: Any, format: str | None = None) -> list[list[str]]:
+    # Sentences have a label a token, where rows have one: the answers of both differ.
+    def predict(self, data: Any, format: str | None = None) -> list[list[str]]:  # type: ignore[override]
         """The label of each token of each sentence."""
-        if not _inputs.is_file(data):
-            return self._native.predict(data)
-        given, name = _inputs.source(data)
-        return self._native.predict_source(given, format, name)
+        return self._told("tags", data, format=format)
 
     def write(self, data: Any, path: str | os.PathLike[str] | None = None, format: str | None = None) -> str:
         """The sentences of a file with their labels, as the command line writes them; written to `path` if there is one."""
         given, name = _inputs.source(data)
-        written = self._native.write_source(given, format, name)
+        written = self._native.told_of_source("text", given, format, name)
         if path is not None:
             _inputs.write(path, written)
         return written
 
-    def evaluate(self, data: Any, labels: Any = None, format: str | None = None) -> dict[str, Any]:
+    def evaluate(  # type: ignore[override]
+        self, data: Any, labels: Any = None, format: str | None = None
+    ) -> dict[str, Any]:
         """Accuracy of tokens and sentences, and precision, recall and F1 of spans as conlleval counts them."""
-        if not _inputs.is_file(data):
-            return json.loads(self._native.evaluate(data, labels))
-        given, name = _inputs.source(data)
-        return json.loads(self._native.evaluate_source(given, format, name))
+        return json.loads(self._told("agreement", data, labels, format=format))
 
-    def explain(self, data: Any, most: int = 5, format: str | None = None) -> list[list[dict[str, Any]]]:
+    def explain(  # type: ignore[override]
+        self, data: Any, most: int = 5, format: str | None = None
+    ) -> list[list[dict[str, Any]]]:
         """For each token its label, how far it leads over the best labels in which it has another, what the labels before
         it add, and the attributes that add most; of a tagger for which sentences were held out, also the probability that
         the label is right."""
+        return json.loads(self._told("reasons", data, format=format, most=most))
+
+    def _told(self, what, data, labels=None, *, format=None, most=0):
         if not _inputs.is_file(data):
-            return json.loads(self._native.explain(data, most))
+            return self._native.told(what, data, labels, most)
         given, name = _inputs.source(data)
-        return json.loads(self._native.explain_source(given, most, format, name))
-
-    def summary(self, most: int = 10) -> dict[str, Any]:
-        """What it is: options, labels, how the run went, strongest attributes, how labels follow each other."""
-        return json.loads(self._native.summary(most))
-
-    def __reduce__(self):
-        return (Tagger.from_bytes, (self.to_bytes(),))
-
-    def __eq__(self, other):
-        return isinstance(other, Tagger) and self.to_bytes() == other.to_bytes()
-
-    __hash__ = None  # type: ignore[assignment]
+        return self._native.told_of_source(what, given, format, name, most)
 
     def __repr__(self):
         return f"<rosenblatt.Tagger of labels {', '.join(self.classes[:5])}>"
@@ -303,14 +281,12 @@ class Trained:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file: a `Model`, or a `Tagger` if it is one."""
-    if _rosenblatt.Tagger.is_at(path):
-        return Tagger(_rosenblatt.Tagger.load(path))
+    """The model in a file; a `Tagger` if its task is tags."""
     return Model(_rosenblatt.Model.load(path))
 
 
 def mix(models: Sequence[Model], by: str = "uniform") -> Model:
-    """The mean of models that were trained alike in several places, weighed by `uniform`, `errors` or `rows`.
+    """The mean of models that were trained alike in several places, taggers among them, weighed by `uniform`, `errors` or `rows`.
 
     Mixing once an epoch, and starting the next from the mean, is iterative parameter mixing.
     """
@@ -355,20 +331,16 @@ def train(
     options.update(_kebab(learning or {}))
     given, name = _inputs.source(data)
     if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
-        rows = {"text": text, "positive": positive, "memory": memory, "online": online or None, "callback": callback,
-                **{**reading, "format": None}}
+        rows = {"text": text, "positive": positive, "memory": memory, **{**reading, "format": None}}
         if meant := [name for name, value in rows.items() if value is not None]:
             raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
-        judging = _judging(holdout, folds, calibrate)
-        tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name, None, judging))
+        recipe = _tagging(options, holdout, folds, calibrate, reading.get("format"), online)
+        tagger = Model(_rosenblatt.train(recipe, given, name, callback)[0])
         return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
-    # A rule that is named is the one, even if it is what options say when nothing is said.
-    if algorithm is not None:
-        recipe["choice"] = "given"
     recipe["online"] = bool(online)
     if folds is not None:
         recipe["estimate"] = {"folds": folds}
@@ -380,6 +352,13 @@ def train(
     story = json.loads(story)
     estimate, race, notes = (story.pop(part) for part in ("estimate", "race", "notes"))
     return Trained(Model(native), estimate, race, notes, story)
+
+
+def _tagging(options, holdout, folds=None, calibrate=None, format=None, online=False):
+    """The recipe of a model of tags, as JSON."""
+    plan, calibration = json.loads(_judging(holdout, folds, calibrate))
+    recipe = {"tagging": options, "estimate": plan, "calibration": calibration, "online": bool(online)}
+    return json.dumps({**recipe, "reading": _kebab({"format": format})})
 
 
 def _judging(holdout, folds, calibrate):

@@ -8,7 +8,7 @@ from typing import Any, Self
 from . import _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError
 from ._estimators import _plain, seed_of
-from ._product import Tagger, _attributes, _judging
+from ._product import Model, Tagger, _attributes, _judging, _tagging
 
 __all__ = ["SequencePerceptron"]
 
@@ -210,18 +210,17 @@ class SequencePerceptron(BaseEstimator):
 
         `X` may be the name of a file of sentences, or of several, and `y` the name or the number of its label's column.
         """
-        judging = _judging(self.holdout, None, None)
         if _inputs.is_file(X):
             if y is not None and not isinstance(y, (str, int)):
                 raise ValueError("beside the name of a file, y should be the name or the number of its label's column")
             given, name = _inputs.source(X)
             options = self._options(None if y is None else str(y))
-            native = _rosenblatt.train_tagger(options, given, None, name, self._told(), judging)
+            native, _ = _rosenblatt.train(_tagging(json.loads(options), self.holdout), given, name, None, self._told())
         else:
             if y is None:
                 raise ValueError("y should be a list of lists of labels; only files bring their own")
-            native = _rosenblatt.fit_tagger(self._options(), X, y, self._tokens(), self._told(), judging)
-        self._take_over(Tagger(native))
+            native = _rosenblatt.fit_tagger(self._options(), X, y, self._tokens(), self._told(), _judging(self.holdout, None, None))
+        self._take_over(Model(native))
         return self
 
     def _take_over(self, tagger):
@@ -274,7 +273,9 @@ class SequencePerceptron(BaseEstimator):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The tagger in a file, with the parameters that it was trained with."""
-        tagger = Tagger(_rosenblatt.Tagger.load(path))
+        tagger = Model(_rosenblatt.Model.load(path))
+        if not isinstance(tagger, Tagger):
+            raise ValueError(f"{path} is a model of rows, and this estimator labels the tokens of sentences; `load` reads it")
         options = tagger.summary(0)["options"]
         named = {"averaged": "averaging", "epochs": "max_iterations", "seed": "random_state", "cost": "label_cost",
                  "min-count": "min_freq"}

@@ -67,24 +67,25 @@ _PART_BYTES = 1 << 20
 #: How a task says what is wrong with a row, so that the driver can find it in what Spark makes of it.
 _SAID = re.compile(r"ValueError: rosenblatt says: (.*)")
 
-# What the engine calls an option, and what it is called here.
-_OPTIONS = {
-    "algorithm": ("algorithm", TypeConverters.toString),
-    "rate": ("rate", TypeConverters.toString),
-    "readout": ("readout", TypeConverters.toString),
-    "multiclass": ("multiclass", TypeConverters.toString),
-    "bias": ("bias", TypeConverters.toString),
-    "order": ("order", TypeConverters.toString),
-    "zero": ("zero", TypeConverters.toString),
-    "mistake": ("mistake", TypeConverters.toString),
-    "max-updates": ("maxUpdates", TypeConverters.toInt),
-    "stop-when-clean": ("stopWhenClean", TypeConverters.toBoolean),
-}
+#: What Spark has parameters of its own for, or what is read from JSON below.
+_OWN = ("seed", "epochs", "params", "class-weights", "costs")
+_CONVERTERS = {"choice": TypeConverters.toString, "switch": TypeConverters.toBoolean, "at-least": TypeConverters.toInt}
 
 
-def _meaning(option: str) -> str:
-    found = [one for one in catalogue()["options"] if one["name"] == option]
-    return found[0]["meaning"] if found else option
+def _options():
+    """The settings of learning that are parameters here as they are, by the engine's name."""
+    learning = next(group["options"] for group in catalogue()["options"] if group["name"] == "learning")
+    kind = lambda one: next(iter(one["takes"])) if isinstance(one["takes"], dict) else one["takes"]
+    return {one["name"]: (one, _CONVERTERS[kind(one)]) for one in learning if kind(one) in _CONVERTERS and one["name"] not in _OWN}
+
+
+def _meaning(option):
+    """What `explainParams` says of it."""
+    unset = f"; {option['unset']} if not set" if option["unset"] and option["default"] is None else ""
+    return option["meaning"] + unset
+
+
+_OPTIONS = _options()
 
 
 class _Input(HasInputCols):
@@ -146,9 +147,8 @@ class PerceptronClassifier(
 ):
     """Learns a linear classifier where the rows are.
 
-    Parameters are those of the engine (`rosenblatt catalogue` tells what each means): `algorithm`, `params_`, `rate`,
-    `readout` (`last`, `averaged`), `multiclass`, `bias`, `order`, `zero`, `mistake`, `maxIter`, `maxUpdates`,
-    `stopWhenClean`, `classWeight`; and of mixing: `mixing` (`uniform`, `errors`, `rows`), `validationFraction` and `patience`
+    Parameters are the engine's settings of learning (`explainParams` says what each means), `params_` those of the rule,
+    `readout` one of `last` and `averaged`; and of mixing: `mixing` (`uniform`, `errors`, `rows`), `validationFraction` and `patience`
     for stopping early, `checkpointDir`, `checkpointInterval` and `resume`. Text is hashed to `2^hashBits` features, as `text`
     says. With a `probabilityCol`, `calibrate` (`platt`, `isotonic`) says how scores become probabilities.
     """
@@ -183,21 +183,29 @@ class PerceptronClassifier(
     resume: Param = Param(
         Params._dummy(), "resume", "go on from the checkpoint, if there is one", TypeConverters.toBoolean
     )
-    for _engine, (_name, _converter) in _OPTIONS.items():
-        locals()[_name] = Param(Params._dummy(), _name, _meaning(_engine), _converter)
-    del _engine, _name, _converter
+    costs: Param = Param(
+        Params._dummy(), "costs", "what mistakes cost, which decides the class of a model with probabilities: `even`, `balanced`, a "
+        "threshold for the second of two classes, or JSON by class or TRUE:NAMED",
+        TypeConverters.toString,
+    )
+    for _option, _converter in _OPTIONS.values():
+        locals()[_option["spark"]] = Param(Params._dummy(), _option["spark"], _meaning(_option), _converter)
+    del _option, _converter
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
         self._setDefault(
             maxIter=20, seed=0, probabilityCol="", rawPredictionCol="rawPrediction", classWeight="even", mixing="uniform",
             validationFraction=0.1, patience=5, checkpointInterval=1, resume=False, hashBits=18, calibrate="platt",
-            text="{}",
+            text="{}", costs="even",
+            **{option["spark"]: option["default"] for option, _ in _OPTIONS.values() if option["default"] is not None},
         )
         self.setParams(**settings)
 
     def setParams(self, **settings: Any) -> PerceptronClassifier:
         """Sets parameters by name."""
+        if "costs" in settings and not isinstance(settings["costs"], str):
+            settings["costs"] = json.dumps(settings["costs"])
         for name in ("params_", "text"):
             if isinstance(settings.get(name), dict):
                 settings[name] = json.dumps({key.replace("_", "-"): value for key, value in settings[name].items()})
@@ -213,13 +221,18 @@ class PerceptronClassifier(
     def _options(self) -> dict[str, Any]:
         """The engine's description of what is learned."""
         asked: dict[str, Any] = {
-            engine: self.getOrDefault(name) for engine, (name, _) in _OPTIONS.items() if self.isSet(name)
+            engine: self.getOrDefault(option["spark"]) for engine, (option, _) in _OPTIONS.items() if self.isSet(option["spark"])
         }
         asked["seed"], asked["epochs"] = self.getOrDefault("seed"), self.getOrDefault("maxIter")
         if self.isSet("params_"):
             asked["params"] = json.loads(self.getOrDefault("params_"))
         weights = self.getOrDefault("classWeight")
         asked["class-weights"] = weights if weights in ("even", "balanced") else {"given": json.loads(weights)}
+        costs = self.getOrDefault("costs")
+        if costs not in ("even", "balanced"):
+            costs = json.loads(costs)
+            costs = {"given": costs} if isinstance(costs, dict) else {"threshold": float(costs)}
+        asked["costs"] = costs
         fraction = self.getOrDefault("validationFraction")
         asked["validation"] = {"fraction": fraction, "patience": self.getOrDefault("patience")} if fraction > 0 else None
         return asked
@@ -251,6 +264,8 @@ class PerceptronClassifier(
             raise ValueError(f"calibrate should be platt or isotonic, but is {self.getOrDefault('calibrate')!r}")
         if self.getOrDefault("probabilityCol") and not self.getOrDefault("validationFraction") > 0:
             raise ValueError("probabilities are fitted on rows that nobody learns from; raise validationFraction above 0")
+        if self.getOrDefault("costs") != "even" and not self.getOrDefault("probabilityCol"):
+            raise ValueError("costs are weighed by probabilities: name a probabilityCol")
         label = self.getOrDefault("labelCol")
         _expect(dataset, label, (T.NumericType, T.BooleanType, T.StringType), "numbers or text")
         columns = [*self._columns(dataset), F.col(_quoted(label)).alias("label")]

@@ -122,7 +122,8 @@ def test_files_give_the_bytes_of_the_command_line(name, tmp_path):
     assert (tmp_path / "out").read_bytes() == program("predict", test, "--model", path)
     assert tagger.evaluate(test) == json.loads(program("evaluate", test, "--json", "--model", path))
     found = json.loads(program("inspect", path, "--json"))
-    assert tagger.summary(8) == found
+    assert found.pop("bytes") == path.stat().st_size
+    assert tagger.summary(8) == found and tagger.task == found["task"] == "tags"
     assert sum(tagger.predict(test), []) == [line.split()[3 if "u" in name else -1] for line in tagger.write(test).splitlines() if line]
     assert len(tagger.explain(test, 2)[0][0]["attributes"]) == 2
 

@@ -9,6 +9,7 @@ mod circles;
 mod contact;
 mod docs;
 pub mod http;
+mod lines;
 mod python;
 mod quick;
 mod site;
@@ -44,6 +45,11 @@ const CHORES: &[Chore] = &[
         name: "docs",
         summary: "the gallery and contact sheets, drawn by the program itself",
         run: docs::run,
+    },
+    Chore {
+        name: "lines",
+        summary: "lines of Rust code by crate, without tests, comments and blank lines; --of REV: of another commit",
+        run: lines::run,
     },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore {

@@ -305,8 +305,9 @@ mod tests {
     #[test]
     fn a_path_that_is_gone_or_long_is_noticed() {
         let path = |n_files: usize| {
-            let files: String = (1..=n_files).map(|n| format!("{n}. `f{n}`: does.\n")).collect();
-            format!("# A\n## From `train FILE` to the loop\n\n{files}\n## Next\n1. `g`\n")
+            let files: Vec<String> = (1..=n_files).map(|n| format!("{n}. `f{n}`: does.")).collect();
+            let files = files.join("\n");
+            format!("# A\n## From `train FILE` to the loop\n\n{files}\n\n## Next\n1. `g`\n")
         };
         assert!(complaints_about_the_path(&path(25), |_| true).is_empty());
         assert_eq!(complaints_about_the_path(&path(26), |_| true).len(), 1);

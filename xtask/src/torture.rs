@@ -28,14 +28,14 @@ const FULL: Length = Length {
     kills: 500,
     races: 60,
     disks: 40,
-    slips: Often { outputs: 400, links: 100, limits: 300, crafted: 10_000, signals: 420 },
+    slips: Often { outputs: true, links: 100, limits: 300, crafted: 10_000, signals: 420 },
     full: true,
 };
 const SHORT: Length = Length {
     kills: 24,
     races: 4,
     disks: 6,
-    slips: Often { outputs: 20, links: 6, limits: 14, crafted: 40, signals: 14 },
+    slips: Often { outputs: false, links: 6, limits: 14, crafted: 40, signals: 14 },
     full: false,
 };
 

@@ -2,18 +2,26 @@
 
 use crate::args::DataArgs;
 use rosenblatt::calibration::Method;
+use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
-use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
+use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema};
+use rosenblatt::settings::Word;
 use rosenblatt::{
-    Calibration, ClassWeights, Classes, Costs, Dataset, KernelOptions, Labels, Model, NetworkOptions,
-    Options, Validation, defaults,
+    Calibration, Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Validation,
+    settings,
 };
+use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Display;
+
+/// What of reading is taken from the words that were typed, as no model keeps it.
+const TYPED: [&str; 8] =
+    ["format", "weight", "ignore", "header", "delimiter", "precision", "skip-bad-rows", "labels"];
 
 /// What of a training is not in its model.
 pub(crate) struct Told<'a> {
     /// The files.
-    pub(crate) files: &'a [String],
+    pub(crate) files: &'a [OsString],
     /// What they hold; nothing if they are not at hand.
     pub(crate) rows: Option<&'a Dataset>,
     /// How they are read, beyond what the model remembers of it.
@@ -25,7 +33,7 @@ pub(crate) struct Told<'a> {
 /// The command.
 pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     let mut words = Words(vec!["rosenblatt".to_owned(), "train".to_owned()]);
-    told.files.iter().for_each(|file| words.0.push(quoted(file)));
+    told.files.iter().for_each(|file| words.0.push(quoted(&file.to_string_lossy())));
     words.flag("model", told.model);
     words.reading(told.data, model.schema().map(AsRef::as_ref));
     words.learning(model, told.rows);
@@ -37,12 +45,10 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     }
 }
 
-/// A command as a shell takes it.
-pub(crate) fn words(program: &str, rest: &[String]) -> String {
-    std::iter::once(program.to_owned())
-        .chain(rest.iter().map(|word| quoted(word)))
-        .collect::<Vec<_>>()
-        .join(" ")
+/// The command that was typed, as a shell takes it.
+pub(crate) fn typed() -> String {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("rosenblatt".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 struct Words(Vec<String>);
@@ -71,25 +77,23 @@ impl Words {
         }
     }
 
+    fn settings(&mut self, words: Vec<Word>) {
+        for (flag, word) in words {
+            self.0.push(format!("--{flag}"));
+            self.0.extend(word.map(|word| quoted(&word)));
+        }
+    }
+
     fn reading(&mut self, data: &DataArgs, schema: Option<&Schema>) {
-        for (name, value) in [
-            ("format", data.format.as_ref()),
-            ("weight", data.weight.as_ref()),
-            ("header", data.header.as_ref()),
-            ("delimiter", data.delimiter.as_ref()),
-        ] {
-            self.flags(name, value);
+        for setting in ReadOptions::SETTINGS {
+            let words = setting.flag.filter(|flag| TYPED.contains(flag)).and_then(|flag| data.0.words(flag));
+            let value = words.and_then(|words| settings::value(setting, words).ok());
+            self.settings(value.map(|value| settings::words(setting, &value)).unwrap_or_default());
         }
-        self.flags("precision", data.precision);
-        self.flags("ignore", &data.ignore);
-        if let Some(path) = &data.labels {
-            self.flag("labels", path.display());
-        }
-        self.switch("skip-bad-rows", data.skip_bad_rows);
         let Some(schema) = schema else { return };
         // Without a header, names are only numbers in disguise.
         let named = schema.label.as_ref().filter(|_| schema.has_names);
-        if let Some(label) = named.or(data.label.as_ref()) {
+        if let Some(label) = named.map(String::as_str).or(data.0.word("label")) {
             self.flag("label", label);
         }
         self.flag_unless("missing", schema.missing, &Missing::default());
@@ -112,7 +116,7 @@ impl Words {
         for name in &schema.ignored {
             self.flag("ignore", name);
         }
-        if data.ignore.is_empty() {
+        if !data.0.has("ignore") {
             self.flags(
                 "ignore",
                 schema.dropped.iter().map(|feature| feature + u32::from(!schema.zero_based)),
@@ -142,7 +146,7 @@ impl Words {
     }
 
     fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {
-        let (options, default) = (model.spec().options(), Options::default());
+        let options = model.spec().options();
         let names = model.labels().names();
         match (model.labels().told_from_rest(), names) {
             (Some(class), _) => self.flag("positive", class),
@@ -155,75 +159,41 @@ impl Words {
             }
             _ => {}
         }
+        let (given, is_shared) = (json!(options), |setting: &&Setting| setting.is_shared);
         if model.training_summary().raced.is_some() {
             self.flag("algorithm", "auto");
-            self.flag_unless("seed", options.seed, &default.seed);
-            self.class_weights(&options.class_weights);
-            self.costs(&options.costs);
+            let own: Vec<&str> = Options::SETTINGS
+                .iter()
+                .filter(|setting| !is_shared(setting))
+                .map(|setting| setting.name)
+                .collect();
+            self.settings(settings::differing::<Options>(&given, &own));
             return;
         }
         self.flag("algorithm", &options.algorithm);
-        self.flags("param", options.params.iter().map(|(name, value)| format!("{name}={value}")));
-        self.flags("rate", &options.rate);
-        self.flags("readout", options.readout);
-        self.flag_unless("multiclass", options.multiclass, &Classes::OneVsRest);
-        self.flag_unless("zero", options.zero.to_string(), &default.zero.to_string());
-        self.flag_unless("mistake", options.mistake.to_string(), &default.mistake.to_string());
-        self.flags("bias", options.bias);
-        self.flags("order", &options.order);
-        self.flag_unless("seed", options.seed, &default.seed);
-        self.flag_unless("epochs", options.epochs, &defaults::EPOCHS);
-        self.flags("max-updates", options.max_updates);
+        let is_pocket = model.spec().readout() == Readout::Pocket;
+        self.settings(settings::differing::<Options>(
+            &given,
+            if is_pocket { &["algorithm"] } else { &["algorithm", "ratchet"] },
+        ));
+        if options.validation != Some(Validation::default()) {
+            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
+        }
         if let Some(map) = &options.map {
-            self.flag("map", &map.name);
-            self.flag("map-size", map.size);
+            let fields = json!(map);
+            let word = |setting: &Setting| settings::words(setting, &fields[setting.name]);
+            self.settings(Mapping::SETTINGS.iter().flat_map(word).collect());
             self.flags("kernel", &map.kernel);
             map.params.iter().for_each(|(name, setting)| self.flag(name, setting));
         }
         if let Some(kernel) = &options.kernel {
-            let default = KernelOptions::default();
             self.flag("kernel", &kernel.name);
             kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
-            self.switch("unit-hypotheses", kernel.normalised);
-            self.flag_unless("kernel-memory", kernel.memory, &default.memory);
-            self.flags("support-budget", kernel.budget);
-            if kernel.budget.is_some() {
-                self.flag_unless("removal", kernel.removal.to_string(), &default.removal.to_string());
-            }
+            let removes = if kernel.budget.is_some() { "" } else { "removal" };
+            self.settings(settings::differing::<KernelOptions>(&json!(kernel), &["name", removes]));
         }
         if let Some(network) = &options.network {
-            let default = NetworkOptions::default();
-            let sizes = |sizes: &Vec<usize>| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-            self.flags("hidden", network.sizes.as_ref().map(sizes));
-            self.flag_unless("activation", network.activation, &default.activation);
-            self.flag_unless("optimiser", network.optimiser, &default.optimiser);
-            self.flag_unless("output-loss", network.loss, &default.loss);
-        }
-        self.class_weights(&options.class_weights);
-        self.costs(&options.costs);
-        if options.validation != Some(Validation::default()) {
-            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
-        }
-    }
-
-    fn class_weights(&mut self, weights: &ClassWeights) {
-        match weights {
-            ClassWeights::Even => {}
-            ClassWeights::Balanced => self.flag("class-weight", "balanced"),
-            ClassWeights::Given(weights) => {
-                self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
-            }
-        }
-    }
-
-    fn costs(&mut self, costs: &Costs) {
-        match costs {
-            Costs::Even => {}
-            Costs::Threshold(share) => self.flag("threshold", share),
-            Costs::Balanced => self.flag("cost", "balanced"),
-            Costs::Given(costs) => {
-                self.flags("cost", costs.iter().map(|(key, cost)| format!("{key}={cost}")));
-            }
+            self.settings(settings::differing::<NetworkOptions>(&json!(network), &[]));
         }
     }
 
@@ -235,8 +205,12 @@ impl Words {
         let n_folds = summary.folds.or((share.is_none() && weighs_costs).then_some(5));
         match n_folds {
             Some(n_folds) => self.flag("folds", n_folds),
-            None => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
+            None => self.flag("holdout", share.unwrap_or(0.0)),
         }
+        let estimate = summary.estimate;
+        let is_kept_out = share.is_some() && estimate.is_some_and(|estimate| !estimate.refitted);
+        self.switch("no-refit", is_kept_out);
+        self.switch("no-held-out-scores", estimate.is_some() && model.held_out().is_none());
         // Probabilities are fitted on held-out rows: without any, no method can be asked for.
         if n_folds.is_none() && share.is_none() {
             return;
@@ -274,6 +248,7 @@ mod tests {
         ("one epoch in the given order is spelled so", &["online", "grow-classes"]),
         ("no model knows which one it began from", &["start-from", "blank"]),
         ("taggers are told of elsewhere", &["features", "history", "beam", "violation", "label-cost"]),
+        ("it is a form of `--cost`, and spelled where that is", &["threshold"]),
         ("taggers are told of elsewhere", &["constraints", "min-count", "shards"]),
     ];
 
@@ -284,6 +259,11 @@ mod tests {
         // Parameters of kernels are spelled as their table names them.
         let params = KERNELS.iter().flat_map(|kernel| kernel.params).map(|param| param.name);
         let params: Vec<&str> = params.collect();
+        // Those of learning are spelled as they are declared.
+        let learning =
+            [Options::SETTINGS, Mapping::SETTINGS, KernelOptions::SETTINGS, NetworkOptions::SETTINGS];
+        let declared = learning.into_iter().flatten().filter_map(|setting| setting.flag);
+        let declared: Vec<&str> = declared.filter(|flag| *flag != "device").collect();
         let left_out: Vec<&str> = LEFT_OUT.iter().flat_map(|(_, names)| *names).copied().collect();
         let whole = crate::command();
         let train = whole.find_subcommand("train").unwrap();
@@ -292,6 +272,7 @@ mod tests {
         for name in &flags {
             let is_spelled =
                 source.contains(&format!("\"{name}\"")) || source.contains(&format!("--{name}\""));
+            let is_spelled = is_spelled || declared.contains(name);
             let ways = [is_spelled, params.contains(name), left_out.contains(name)];
             assert_eq!(ways.iter().filter(|way| **way).count(), 1, "--{name}");
         }

@@ -1,38 +1,31 @@
 //! What `-h` shows: the options most people need. `--help` shows all of them.
 
 use clap::Command;
+use rosenblatt::catalogue;
 
-/// Options that matter to most people, of whichever command they are.
+/// Options that matter to most people, of whichever command they are, besides the settings that are declared common.
 const NEEDED: &[&str] = &[
     "address",
-    "algorithm",
     "algorithms",
     "budget",
     "certificate",
     "check",
     "columns",
     "durability",
-    "epochs",
     "explain",
     "folds",
     "form",
-    "format",
     "frames",
     "holdout",
     "json",
-    "kernel",
-    "label",
     "metric",
-    "missing",
     "model",
     "online",
     "output",
-    "params",
     "positive",
     "probabilities",
     "quiet",
     "read_only",
-    "readout",
     "rounds",
     "scores",
     "shuffle",
@@ -52,7 +45,9 @@ pub(crate) fn shorten(command: Command) -> Command {
         return command;
     }
     command.mut_args(|arg| {
-        let is_needed = arg.is_positional() || NEEDED.contains(&arg.get_id().as_str());
+        let is_needed = arg.is_positional()
+            || NEEDED.contains(&arg.get_id().as_str())
+            || catalogue::setting(arg.get_id().as_str()).is_some_and(|setting| setting.is_common);
         let arg = arg.hide_short_help(!is_needed);
         // The first sentence says what it is for, the others what else to know.
         let whole = arg.get_help().map(ToString::to_string).unwrap_or_default();

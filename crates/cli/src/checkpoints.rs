@@ -5,7 +5,7 @@ use crate::signals;
 use crate::ui;
 use rosenblatt::Checkpoint;
 use rosenblatt::core::Totals;
-use rosenblatt::files::{Apart, FileError, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::files::{FileError, Kind, previous_path, with_suffix, write_keeping_previous};
 use rosenblatt::model::StoreError;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use std::io;
@@ -44,6 +44,11 @@ impl FromStr for Every {
     }
 }
 
+/// Where the checkpoints of the training of the model at `model` are.
+pub(crate) fn checkpoint_path(model: &Path) -> PathBuf {
+    with_suffix(model, ".checkpoint")
+}
+
 /// When the checkpoints of one training are due, and where they go.
 pub(crate) struct Checkpoints {
     path: PathBuf,
@@ -59,28 +64,13 @@ pub(crate) struct Checkpoints {
 impl Checkpoints {
     /// Checkpoints of the training of the model at `model`.
     pub(crate) fn new(model: &Path, every: Option<Every>) -> Self {
-        let path = with_suffix(model, ".checkpoint");
+        let path = checkpoint_path(model);
         Self { path, every, resumed: false, saved: false, failed: false, last: None }
-    }
-
-    /// The files that are written.
-    pub(crate) fn note(&self, files: &mut Apart) {
-        files.writes("a checkpoint", &self.path);
-        files.keeps_previous("a checkpoint", previous_path(&self.path));
     }
 
     /// The checkpoint to go on from, if `resume` asks for one and there is one. A spoiled one makes way for
     /// the one before it.
     pub(crate) fn load(&mut self, resume: bool) -> Result<Option<Checkpoint>, Failure> {
-        self.load_as(resume, |path| Checkpoint::load(path))
-    }
-
-    /// The same for checkpoints of another kind.
-    pub(crate) fn load_as<C>(
-        &mut self,
-        resume: bool,
-        load: impl Fn(&Path) -> Result<C, StoreError>,
-    ) -> Result<Option<C>, Failure> {
         let before = previous_path(&self.path);
         if !resume {
             if self.path.exists() {
@@ -92,9 +82,9 @@ impl Checkpoints {
             return Ok(None);
         }
         let is_missing = |error: &StoreError| matches!(error, StoreError::File(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound);
-        let loaded = match load(&self.path) {
+        let loaded = match Checkpoint::load(&self.path) {
             Ok(checkpoint) => checkpoint,
-            Err(error) => match load(&before) {
+            Err(error) => match Checkpoint::load(&before) {
                 Ok(checkpoint) => {
                     ui::warn(&format!("{error}\ngoing on from the one before it, {}", before.display()));
                     checkpoint
@@ -116,7 +106,8 @@ impl Checkpoints {
     /// The run is finished: what was kept for it goes away.
     pub(crate) fn clear(&self) {
         if self.resumed || self.saved {
-            for path in [self.path.clone(), previous_path(&self.path)] {
+            let own = [self.path.clone(), previous_path(&self.path)];
+            for path in own.iter().filter(|path| Kind::Checkpoint.is_at(path)) {
                 // What cannot be removed is refused or found equal by the next run.
                 let _ = std::fs::remove_file(path);
             }

@@ -12,12 +12,13 @@ mod commands;
 mod failure;
 mod limits;
 mod output;
+mod paths;
 mod progress;
 mod report;
 mod signals;
 mod ui;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::process::ExitCode;
 
@@ -69,7 +70,14 @@ fn main() -> ExitCode {
 
 fn work() -> ExitCode {
     let typed = commands::add_to(Cli::command(), false).try_get_matches();
-    let matches = typed.unwrap_or_else(|error| plainly(error).exit());
+    let matches = match typed {
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            let refused = failure::Failure::Usage(unreadable());
+            ui::complain(&refused);
+            return refused.exit_code();
+        }
+        typed => typed.unwrap_or_else(|error| plainly(error).exit()),
+    };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if cli.quiet {
         ui::be_quiet();
@@ -86,6 +94,13 @@ fn work() -> ExitCode {
     }
 }
 
+/// The words that are no text, by name.
+fn unreadable() -> String {
+    let words = std::env::args_os().filter(|word| word.to_str().is_none());
+    let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
+    format!("`{}` is not UTF-8, and no option that takes text can be", words.join("`, `"))
+}
+
 /// The error of a line of words with the usage of its command, not of an option that only looks alike, and without a
 /// likeness that is none.
 fn plainly(mut error: clap::Error) -> clap::Error {
@@ -94,7 +109,7 @@ fn plainly(mut error: clap::Error) -> clap::Error {
     }
     let mut whole = command();
     whole.build();
-    let name = std::env::args().nth(1).unwrap_or_default();
+    let name = std::env::args_os().nth(1).unwrap_or_default().to_string_lossy().into_owned();
     if error.get(ContextKind::Usage).is_some()
         && let Some(found) = whole.find_subcommand_mut(&name)
     {

@@ -125,11 +125,7 @@ impl Output {
         }
         match &mut self.file {
             Some(file) => file.write(&self.waiting)?,
-            None if self.form == Form::Parquet => ui::print_bytes(&self.waiting)?,
-            None => match std::str::from_utf8(&self.waiting) {
-                Ok(text) => ui::print(text)?,
-                Err(_) => ui::print_bytes(&self.waiting)?,
-            },
+            None => ui::print_either(&self.waiting)?,
         }
         self.waiting.clear();
         Ok(())

@@ -5,8 +5,8 @@ use rosenblatt::insight::interval;
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
-    TOP_FEATURES, describe_estimate, describe_probabilities, describe_training, list_top_features,
-    short_number,
+    TOP_FEATURES, describe_estimate, describe_probabilities, describe_training, list_importance,
+    list_top_features, short_number,
 };
 use std::fmt::Write as _;
 

@@ -45,15 +45,15 @@ pub(crate) fn watch() -> io::Result<()> {
         flag::register(signal, Arc::clone(&second))?;
     }
     let mut signals = Signals::new(ANSWERED)?;
-    thread::spawn(move || {
+    let answer = move || {
         for signal in signals.forever() {
             ASKED.store(signal, Ordering::SeqCst);
             if !CAREFUL.load(Ordering::SeqCst) {
                 leave(signal);
             }
         }
-    });
-    Ok(())
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(answer).map(drop)
 }
 
 /// The signal that asks to stop, if one came.
@@ -98,13 +98,14 @@ fn leave(signal: i32) {
         rosenblatt_data::files::remove_unfinished();
         exit(signal);
     };
-    let patient = thread::spawn(move || {
+    let patient = move || {
         // Results are printed in whole lines, each time under this lock.
         let _whole_lines = io::stdout().lock();
         end();
-    });
-    thread::sleep(PATIENCE);
-    drop(patient);
+    };
+    if thread::Builder::new().spawn(patient).is_ok() {
+        thread::sleep(PATIENCE);
+    }
     end();
 }
 

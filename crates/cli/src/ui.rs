@@ -18,6 +18,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
 
+/// [`print()`] for results that may be no text.
+pub(crate) fn print_either(bytes: &[u8]) -> Result<(), Failure> {
+    std::str::from_utf8(bytes).map_or_else(|_| print_bytes(bytes), print)
+}
+
 /// [`print()`] for results that are no text, or drawn for a terminal.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

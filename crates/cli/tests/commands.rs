@@ -87,7 +87,7 @@ fn wrong_words_exit_with_2_and_bad_data_with_1() {
     fails("rosenblatt train t.csv --algorithm percetpron", 2, "did you mean `perceptron`?");
     fails("rosenblatt train t.csv --algorithm pa1 --param C=-1", 2, "`C` should be positive, but is -1");
     fails("rosenblatt train t.csv --mistake lt0", 2, "can never learn");
-    fails("rosenblatt train t.csv --holdout 2", 2, "`hold-out` should be");
+    fails("rosenblatt train t.csv --holdout 2", 2, "it should be a share from 0 up to 1");
     fails("rosenblatt train t.csv --zero maybe", 2, "one of plus, minus, random, wrong");
     fails("rosenblatt train", 2, "required");
     fails("rosenblatt train missing.csv", 1, "missing.csv: there is no such file");
@@ -187,7 +187,7 @@ fn a_column_of_text_is_found_and_what_is_no_label_is_not_taken_for_one() {
     assert_eq!(done.code, Some(0), "{}", done.all());
     assert!(done.stdout.contains("read as text: `message`"), "{}", done.stdout);
     assert!(done.stdout.contains("2 classes (ham 20, spam 20)"), "{}", done.stdout);
-    assert!(done.stdout.contains("held-out error: 0.0 %"), "{}", done.stdout);
+    assert!(done.stdout.contains("cross-validated error: 0.0 %"), "{}", done.stdout);
     bench.write("new.csv", "message\nfree prize\nat home\n");
     assert_eq!(bench.ok("rosenblatt predict new.csv --model mail.model"), "spam\nham\n");
     // Two columns could be the label, and neither says so.
@@ -222,6 +222,10 @@ fn every_lesson_prints_its_trace_and_leaves_its_film() {
     for lesson in lessons {
         let text = bench.ok(&format!("rosenblatt demo {lesson} --folder class 2>&1"));
         assert!(text.contains("round  epoch  row"), "{text}");
+        assert!(
+            text.contains(&format!("{lesson}.svg")) && text.trim_end().ends_with("in a browser."),
+            "{text}"
+        );
         let film = fs::read_to_string(bench.path(&format!("class/{lesson}.svg"))).unwrap();
         assert!(film.starts_with("<?xml") && film.contains("@keyframes"), "{lesson}");
     }
@@ -232,7 +236,7 @@ fn every_lesson_prints_its_trace_and_leaves_its_film() {
     bench.write("class/xor.csv", "x1,x2,class\n0,0,mine\n");
     let refused = bench.run("rosenblatt demo xor --folder class");
     assert!(
-        refused.code == Some(1) && refused.stderr.contains("xor.csv: holds something else"),
+        refused.code == Some(1) && refused.stderr.contains("xor.csv: it holds something else"),
         "{}",
         refused.all()
     );
@@ -296,14 +300,13 @@ fn reports_say_what_is_so() {
     has(&bench.ok("rosenblatt inspect m.model"), "the model itself learned from all rows but the 137");
     let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron --patience 0"));
     has(&text, "the model itself learned from all rows\n");
-    // The winner's command has no probabilities, and those of a race are not of held-out rows.
+    // The probabilities of a race are not of held-out rows.
     let text = bench.ok(train);
-    has(&text, "\n  the same weights; without probabilities");
     assert!(!text.contains("may be the more probable"), "{text}");
-    has(&bench.ok("rosenblatt inspect m.model"), "fitted on what the winner said of 1,098 rows in the race");
+    has(&bench.ok("rosenblatt inspect m.model"), "fitted on what the winner said of 1,372 rows in the race");
     let text = bench.ok(&format!("{train} --class-weight balanced --algorithm perceptron"));
     has(&text, "another class than the one named may be the more probable");
-    has(&bench.ok("rosenblatt inspect m.model"), "fitted on 274 held-out rows");
+    has(&bench.ok("rosenblatt inspect m.model"), "fitted on 1,372 held-out rows");
     // One run has one bound, and each rule its own.
     bench.write("t.csv", "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n");
     let plain = "rosenblatt train t.csv --bias none --scale none --order given --holdout 0 --model t.model";

@@ -86,10 +86,13 @@ fn an_export_to_stdout_stands_there_alone() {
     let bench = Bench::new();
     let train = "rosenblatt train crates/data/bundled/iris.csv --algorithm perceptron --model iris.model";
     for format in ["onnx", "json", "csv"] {
-        bench.ok(&format!("{train} --export {format} in-file"));
+        bench.ok(&format!("{train} --export {format} in-file.{format}"));
         let done = bench.run(&format!("{train} --export {format} - > piped"));
         assert_eq!(done.code, Some(0), "{}", done.stderr);
-        assert!(std::fs::read(bench.path("piped")).unwrap() == std::fs::read(bench.path("in-file")).unwrap());
+        assert!(
+            std::fs::read(bench.path("piped")).unwrap()
+                == std::fs::read(bench.path(&format!("in-file.{format}"))).unwrap()
+        );
         assert!(done.stderr.contains("model: iris.model"), "the report is on stderr: {}", done.stderr);
     }
     let both = bench.run(&format!("{train} --export json - --json"));

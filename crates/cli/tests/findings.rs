@@ -168,7 +168,7 @@ fn what_is_misread_is_said() {
 #[test]
 fn precision_is_kept_with_the_model() {
     let bench = Bench::new();
-    bench.write("p.csv", "x,z,label\n1e200,1,a\n-1e200,2,b\n2e200,3,a\n-3e200,1,b\n");
+    bench.write("p.csv", "x,z,label\n1e100,1,a\n-1e100,2,b\n2e100,3,a\n-3e100,1,b\n");
     bench.ok(
         "rosenblatt train p.csv --precision f64 --scale none --algorithm perceptron --holdout 0 --quiet --model p.model",
     );

@@ -84,7 +84,7 @@ fn no_output_is_written_over_an_input_or_another_output() {
     }
     // A file that is no cache is not taken for one.
     let done = bench.run("rosenblatt train d.svm --model new --memory 1KiB --cache xor.csv");
-    assert!(done.code == Some(1) && done.stderr.contains("this is no cache"), "{}", done.all());
+    assert!(done.code == Some(1) && done.stderr.contains("a cache would take its place"), "{}", done.all());
     assert_eq!(files(&bench), before);
 }
 

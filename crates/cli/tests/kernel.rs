@@ -132,7 +132,7 @@ fn a_budget_is_kept_and_kernels_are_compared() {
 fn a_model_of_a_kernel_is_the_same_from_memory_and_from_disk() {
     let bench = Bench::new();
     let train = "rosenblatt train crates/data/bundled/banknote.csv --kernel poly --order given --epochs 2 --patience 0 \
-                 --calibrate none --scale none --quiet";
+                 --calibrate none --scale none --holdout 0.2 --quiet";
     bench.ok(&format!("{train} --model memory.model"));
     bench.ok(&format!("{train} --model disk.model --memory 20KiB"));
     assert!(

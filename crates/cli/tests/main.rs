@@ -1,6 +1,8 @@
 //! The command line as a person meets it: every test runs the real program in a folder of its own.
 
 mod bench;
+#[cfg(unix)]
+mod bounded;
 mod catalogue;
 mod certify;
 #[cfg(unix)]
@@ -11,6 +13,7 @@ mod convert;
 mod export;
 #[cfg(unix)]
 mod findings;
+mod glance;
 #[cfg(unix)]
 mod hardening;
 mod json;
@@ -20,6 +23,8 @@ mod messages;
 mod network;
 mod never_wrong;
 mod online;
+#[cfg(unix)]
+mod outputs;
 #[cfg(unix)]
 mod playground;
 mod plot;

@@ -42,7 +42,7 @@ fn every_map_learns_the_board_and_the_way_rows_come_changes_no_bit() {
         assert!(error("a.model") < 0.1, "{map}: {}", error("a.model"));
         bench.ok(&format!("rosenblatt train board.csv {map} --threads 1 --model b.model -q"));
         bench.ok("cmp a.model b.model");
-        let given = format!("{map} --order given --calibrate none -q");
+        let given = format!("{map} --order given --calibrate none --holdout 0.2 -q");
         bench.ok(&format!("rosenblatt train board.svm {given} --model c.model"));
         bench.ok(&format!("rosenblatt train board.svm {given} --memory 20KiB --model d.model"));
         bench.ok("cmp c.model d.model");

@@ -8,7 +8,7 @@ const NEW: [&str; 4] =
     ["WIN a FREE prize, txt now", "see you\nat home, mum", "free \"cash\" now; win", "home at six, see you"];
 
 fn is_spam(row: usize) -> bool {
-    row % 2 == 0
+    row.is_multiple_of(2)
 }
 
 fn words(row: usize) -> String {

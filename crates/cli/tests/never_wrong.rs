@@ -137,7 +137,7 @@ fn rows_on_both_sides_of_a_split_are_counted() {
     let plain = table(90);
     let (head, rows) = plain.split_once('\n').unwrap();
     bench.write("t.csv", format!("{head}\n{rows}{rows}"));
-    let report = bench.ok(TRAIN);
+    let report = bench.ok(&format!("{TRAIN} --holdout 0.2"));
     assert!(
         report.contains(" of 36 held-out rows have the same values as a row that was learned from"),
         "{report}"

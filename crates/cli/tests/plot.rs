@@ -462,6 +462,8 @@ fn a_model_is_drawn_as_it_is() {
     let plot = "rosenblatt plot roc pets.csv --model pets.model -o roc.svg";
     let done = bench.run(plot);
     assert_eq!(done.code, Some(0), "{}", done.all());
+    assert!(!done.stderr.contains("these are the rows it was trained from"), "{}", done.stderr);
+    let done = bench.run(&format!("{plot} --training-rows"));
     assert!(done.stderr.contains("these are the rows it was trained from"), "{}", done.stderr);
     for (said, why) in [
         ("--holdout 0.5", "`model` and `holdout` exclude each other"),

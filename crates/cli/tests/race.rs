@@ -49,7 +49,7 @@ fn the_command_of_the_winner_trains_the_same_weights() {
         let lines: Vec<&str> = told.lines().collect();
         let race = lines.iter().position(|line| line.starts_with("race of ")).unwrap();
         let length = lines[race..].iter().take_while(|line| !line.is_empty()).count();
-        assert!((3..=6).contains(&length), "a race in a few lines:\n{told}");
+        assert!((3..=8).contains(&length), "a race in a few lines:\n{told}");
         let command = told.split("the winner, without the race: ").nth(1).unwrap().lines().next().unwrap();
         assert!(!command.contains("auto"), "{command}");
         bench.ok(&command.replace("raced.model", "alone.model"));
@@ -105,24 +105,17 @@ fn what_held_out_rows_said_stays_with_the_model() {
         found.unwrap_or_else(|| panic!("no `{head}` in\n{text}")).to_owned()
     };
     for (flags, head, how) in [
-        ("", "held-out error: ", "then the model learned from all"),
+        ("", "cross-validated error: ", "over 5 folds"),
         ("--folds 3", "cross-validated error: ", "over 3 folds"),
-        ("-a perceptron", "held-out error: ", "on rows that it did not learn from"),
+        ("--holdout 0.2", "held-out error: ", "the model itself learned from all"),
+        ("-a perceptron --holdout 0.2 --no-refit", "held-out error: ", "on rows that it did not learn from"),
     ] {
         let trained = bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));
         let inspected = bench.ok("rosenblatt inspect m.model");
         assert_eq!(line(&inspected, head), line(&trained, head), "{flags}");
         assert!(inspected.contains(how), "{inspected}");
         let reported = bench.ok(&format!("rosenblatt report {file} --model m.model"));
-        let page = fs::read_to_string(bench.path("m.html")).unwrap();
-        if how.starts_with("on rows") {
-            assert!(reported.starts_with("error rate: "), "it is judged on held-out rows:\n{reported}");
-        } else {
-            // Nobody takes the rows it learned from for fresh ones.
-            assert_eq!(line(&reported, head), line(&trained, head));
-            assert!(reported.contains("\ntraining error: "), "{reported}");
-            assert!(page.contains("training error") && page.contains(how), "{flags}");
-        }
+        assert_eq!(line(&reported, head), line(&trained, head), "{flags}");
     }
     let told = bench.ok(&format!("rosenblatt report {file} --model m.model --json"));
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();

@@ -160,7 +160,8 @@ fn on_tables() {
         .chain(["--header yes", "--delimiter ;", "--cross 1,2", "--hash-bits 4"])
         .collect();
     holds(&bench, "t.csv", &heeded);
-    holds(&bench, "t.jsonl", &[&heeded[..], &["--zero-based"]].concat());
+    // A line of JSON that is to be labelled may lack any column, so one that is left out may be missing there.
+    holds(&bench, "t.jsonl", &[&heeded[..], &["--zero-based", "--ignore nosuch"]].concat());
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn a_recipe_says_all_that_flags_can() {
     let folds =
         Recipe { estimate: Plan::Folds(4), positive: Some("versicolor".to_owned()), ..Recipe::default() };
     let learning = Options { algorithm: "pa1".to_owned(), seed: 7, ..Options::default() };
-    let plain = Recipe { learning, calibration: Calibrate::Off, ..Recipe::default() };
+    let plain = Recipe { learning: learning.into(), calibration: Calibrate::Off, ..Recipe::default() };
     let online = Recipe { online: true, positive: Some("virginica".to_owned()), ..Recipe::default() };
     for (flags, recipe) in [
         ("--folds 4 --positive versicolor", folds),
@@ -181,7 +181,7 @@ fn a_class_that_few_held_out_rows_speak_for_is_warned_of() {
         format!("{},{},{class}\n", row * 31 % 17 + shift, row * 13 % 11 + shift)
     });
     bench.write("faces.csv", "x1,x2,who\n".to_owned() + &rows.collect::<String>());
-    let text = bench.ok("rosenblatt train faces.csv");
+    let text = bench.ok("rosenblatt train faces.csv --holdout 0.2");
     assert!(
         text.contains("warning: fewer than five rows tell how well it recognises `person 7`\n"),
         "{text}"

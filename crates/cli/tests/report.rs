@@ -121,7 +121,7 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     bench.ok("rosenblatt report crates/data/bundled/banknote.csv --model m.model -o page.html");
     let good = page(&bench, "page.html");
     let found = tiles(&good);
-    let places = ["held-out error", "training error", "error of always saying the most common class"]
+    let places = ["cross-validated error", "error of always saying the most common class"]
         .map(|what| found.find(what));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{found}");
     assert!(found.contains("44.5 %") && !good.contains("no better than"), "{found}");

@@ -30,7 +30,7 @@ fn a_tagger_is_trained_asked_measured_and_looked_at() {
     let why = bench.ok("rosenblatt predict new.conll --model tags.model --explain 3");
     assert!(why.starts_with("The\tB-NP\tlead "), "{why}");
     assert!(bench.ok("rosenblatt inspect tags.model").contains("never"), "O before I-NP");
-    assert!(bench.ok("rosenblatt inspect tags.model --json").contains("\"kind\":\"tagger\""));
+    assert!(bench.ok("rosenblatt inspect tags.model --json").contains("\"task\":\"tags\""));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn mistakes_are_told_with_their_place() {
     let refused = bench.run("rosenblatt train known.conll --features nothing");
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.stderr.contains("a file of templates, but `nothing` cannot be read"),
+        refused.stderr.contains("a file of templates, but nothing: it cannot be read"),
         "{}",
         refused.stderr
     );
@@ -120,7 +120,6 @@ fn what_says_nothing_of_sentences_is_refused_and_so_is_the_reverse() {
         ("train known.conll --scale standard", "--scale"),
         ("train known.conll --kernel rbf", "--kernel"),
         ("train known.conll --class-weight balanced", "--class-weight"),
-        ("train known.conll --keep-previous", "--keep-previous"),
         ("predict known.conll --model known.model --votes", "--votes"),
         ("evaluate known.conll --model known.model --label 2", "--label"),
         ("train table.csv --beam 4", "--beam"),
@@ -133,7 +132,6 @@ fn what_says_nothing_of_sentences_is_refused_and_so_is_the_reverse() {
         assert_eq!(done.code, Some(2), "{line}\n{}", done.all());
         assert!(done.all().contains(&format!("`{word}`")), "{line}\n{}", done.all());
     }
-    assert_eq!(bench.run("rosenblatt tune known.conll").code, Some(2));
     // What reads tables says whose file this is.
     let done = bench.run("rosenblatt certify known.conll");
     assert_eq!(done.code, Some(1), "{}", done.all());
@@ -267,7 +265,7 @@ fn taggers_go_on_learning_and_are_mixed() {
     bench.ok("rosenblatt train one.conll --shards 3 --model a.model");
     bench.ok("rosenblatt train two.conll --shards 3 --model b.model");
     let told = bench.ok("rosenblatt mix a.model b.model -o mean.model");
-    assert!(told.starts_with("mean of 2 taggers, uniform: 300 sentences"), "{told}");
+    assert!(told.starts_with("mean of 2 models, uniform: 300 sentences"), "{told}");
     for model in ["more", "other", "mean", "hashed"] {
         let measured = bench.ok(&format!("rosenblatt evaluate two.conll --model {model}.model --json"));
         let value: serde_json::Value = serde_json::from_str(&measured).unwrap();
@@ -280,4 +278,44 @@ fn taggers_go_on_learning_and_are_mixed() {
     assert!(begun.all().contains("there is no checkpoint; starting from the beginning"), "{}", begun.all());
     let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
     assert_eq!(read("x.model"), read("one.model"), "checkpoints have no part in what is learned");
+}
+
+#[test]
+fn rules_race_on_sentences_and_models_are_kept_dated_and_exported() {
+    let bench = Bench::new();
+    bench.write("many.conll", many());
+    let told = bench.ok(
+        "rosenblatt tune many.conll --algorithms perceptron,pa1 --param C=0.1,1 --folds 3 --epochs 2 --model won.model",
+    );
+    let race: Vec<&str> =
+        told.lines().filter(|line| line.contains("F1 of spans") && line.contains(" averaged: ")).collect();
+    assert_eq!(race.len(), 3, "{told}");
+    let best = race[0].split([' ', '(']).next().unwrap();
+    let seen: serde_json::Value =
+        serde_json::from_str(&bench.ok("rosenblatt inspect won.model --json")).unwrap();
+    assert_eq!(seen["options"]["algorithm"], best, "{told}");
+    // The winner is what `train` makes of the same words.
+    let param =
+        seen["options"]["params"]["C"].as_f64().map_or(String::new(), |value| format!(" --param C={value}"));
+    bench.ok(&format!(
+        "rosenblatt train many.conll --algorithm {best}{param} --folds 3 --epochs 2 --model same.model"
+    ));
+    let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
+    assert!(read("won.model") == read("same.model"));
+    let told = bench.ok("rosenblatt train many.conll --algorithm auto --epochs 1 --model auto.model");
+    assert!(told.starts_with("race on 5 folds of 300 sentences, the best first:\n"), "{told}");
+    for line in [
+        "tune many.conll --metric f1",
+        "tune many.conll --algorithms perceptron@rbf",
+        "tune many.conll --online",
+    ] {
+        assert_eq!(bench.run(&format!("rosenblatt {line}")).code, Some(2), "{line}");
+    }
+    bench.ok("rosenblatt train many.conll --date --keep-previous --export csv w.csv --model won.model");
+    assert!(bench.ok("cat w.csv").starts_with("attribute,label,weight\n"));
+    assert!(bench.ok("rosenblatt inspect won.model.1").contains("4 labels"), "what was there before is kept");
+    // A checkpoint of rows is no checkpoint of sentences.
+    bench.write("table.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
+    let rows = bench.run("rosenblatt train table.csv --start-from won.model --model x.model");
+    assert!(rows.all().contains("labels the tokens of sentences"), "{}", rows.all());
 }

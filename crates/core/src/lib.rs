@@ -97,6 +97,7 @@ mod rule;
 pub mod rules;
 mod run;
 mod schedule;
+mod settings;
 mod simd;
 pub mod space;
 mod sparse_rows;
@@ -117,6 +118,9 @@ pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step, Weighs};
 pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
+#[doc(hidden)]
+pub use settings::kebab;
+pub use settings::{Check, Decided, Declared, Setting, Takes};
 pub use simd::{Work, widest};
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};
 pub use sparse_rows::SparseRows;

@@ -155,7 +155,7 @@ fn run(
     parting: Option<Parting>,
     out: &WriteOptions,
 ) -> Result<Converted, DataError> {
-    let source = source.rewindable(how.limits.held_bytes)?;
+    let source = source.spooled()?;
     for target in targets {
         find_writer(out.format.as_deref(), target)?;
     }

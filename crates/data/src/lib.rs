@@ -68,6 +68,7 @@ pub mod remedy;
 mod rows;
 mod scan;
 mod sentences;
+mod slips;
 pub mod write;
 
 pub use bytes::compression::{Compression, MAX_ZSTD_WINDOW};
@@ -104,3 +105,4 @@ pub use sentences::{
     MadeSentences, SENTENCE_FORMATS, SentenceFormat, SentenceStream, Sentences, find_sentence_format,
     looks_like_sentences, sentence_format_by_name, sentences, tokens,
 };
+pub use slips::closest;

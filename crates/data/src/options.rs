@@ -7,84 +7,104 @@ use crate::bytes::meter::Meter;
 use crate::encode::{FitBounds, Scaling, TextOptions};
 use crate::hash::MOST_BITS;
 use crate::rows::schema::{Missing, Precision, Schema};
+use rosenblatt_core::{Setting, settings};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a user says about a source.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ReadOptions {
-    /// The format by name, instead of finding it out from the content and the file name.
-    pub format: Option<String>,
-    /// Which column is the label.
-    pub label: LabelColumn,
-    /// Which column weighs the rows, by name or number.
-    pub weight: Option<String>,
-    /// Columns that are left out, by name or number.
-    pub ignore: Vec<String>,
-    /// Columns whose values are names even if they look like numbers, by name or number.
-    pub categorical: Vec<String>,
-    /// Whether the first line holds the names of the columns; found out if not said.
-    pub header: Option<bool>,
-    /// What stands between two cells; found out if not said.
-    pub delimiter: Option<u8>,
-    /// The class that a positive score speaks for, of two.
-    pub positive: Option<String>,
-    /// All classes, in their order, instead of those found in the data, sorted.
-    pub classes: Option<Vec<String>>,
-    /// Whether a stream may meet classes that are not among the first; see [`crate::Numbering`].
-    pub grow_classes: bool,
-    /// What becomes of missing values.
-    pub missing: Missing,
-    /// Whether feature indices start at 0 rather than 1, in formats that number features.
-    pub zero_based: bool,
-    /// How values are stored.
-    pub precision: Precision,
-    /// Hash features into a table of `2^bits` instead of numbering them.
-    pub hash_bits: Option<u32>,
-    /// How features are brought to one scale.
-    pub scaling: Scaling,
-    /// Columns of a table that hold text, by name or number: the words of each become features. Columns of prose
-    /// are found out if none is named.
-    pub text_columns: Vec<String>,
-    /// Columns of a table, or namespaces of a source that has them, whose features are multiplied with each other's.
-    pub crosses: Vec<[String; 2]>,
-    /// What becomes of a category that was not learned from.
-    pub unknown: Unknown,
-    /// How text becomes features.
-    pub text: TextOptions,
-    /// Whether blocks keep the texts that their rows were made of; see [`crate::texts`].
-    pub keep_texts: bool,
-    /// What becomes of a row that cannot be read.
-    pub on_bad_row: OnBadRow,
-    /// Where the labels are, for formats that keep them in a file of their own; looked for beside the
-    /// data if not said.
-    pub labels_file: Option<PathBuf>,
-    /// What becomes of pictures.
-    pub pictures: Pictures,
-    /// What earlier data established and this data must keep to: that of a model, or of the first file.
-    #[serde(skip)]
-    pub schema: Option<Arc<Schema>>,
-    /// How many threads parse text; 0 is one per core. Changes nothing but the time it takes.
-    pub threads: usize,
-    /// What is too much.
-    pub limits: Limits,
-    /// Counts what is read.
-    #[serde(skip)]
-    pub meter: Meter,
+settings! {
+    /// What a user says about a source.
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct ReadOptions: Reading {
+        /// Format of the source.
+        format: Option<String> = None
+            => Setting::listed("format").flag("format").common().unset("detected from content and name");
+        /// Label column, by name or number (1 is the first, -1 the last).
+        label: LabelColumn = LabelColumn::Guess
+            => Setting::column().flag("label").aliases(&["target"]).common()
+                .unset("the column called label, class, target or y, else the last");
+        /// Column of row weights, by name or number.
+        weight: Option<String> = None
+            => Setting::text().flag("weight").value("COLUMN").unset("every row counts once");
+        /// Columns to leave out, by name or number.
+        ignore: Vec<String> = Vec::new() => Setting::columns().flag("ignore").aliases(&["drop"]);
+        /// Columns whose numbers are categories, by name or number.
+        categorical: Vec<String> = Vec::new() => Setting::columns().flag("categorical").kept_by_model();
+        /// Whether the first line holds column names.
+        header: Option<bool> = None => Setting::yes_or_no().flag("header").unset("detected");
+        /// Character that separates cells; `tab` for a tab.
+        delimiter: Option<u8> = None => Setting::character().flag("delimiter").unset("detected");
+        /// Positive class of two.
+        positive: Option<String> = None => Setting::text().unset("the second");
+        /// All classes, in their order.
+        classes: Option<Vec<String>> = None
+            => Setting::texts().unset("those found in the data; numbers by value, names by the alphabet");
+        /// Whether a stream may bring classes that its first rows do not show.
+        grow_classes: bool = false => Setting::switch();
+        /// What becomes of missing values.
+        missing: Missing = Missing::default()
+            => Setting::choice::<Missing>().flag("missing").aliases(&["impute"]).value("POLICY").common().kept_by_model();
+        /// Whether features are numbered from 0 instead of 1 (libsvm).
+        zero_based: bool = false => Setting::switch().flag("zero-based");
+        /// Precision in which values are stored.
+        precision: Precision = Precision::default()
+            => Setting::choice::<Precision>().flag("precision").value("TYPE").unset("f32; f64 for certify and trace");
+        /// Hash features into a table of 2^BITS.
+        hash_bits: Option<u32> = None
+            => Setting::at_least(1).flag("hash-bits").value("BITS").kept_by_model()
+                .unset("no hashing, every feature has its own weight");
+        /// How features are scaled.
+        scaling: Scaling = Scaling::default()
+            => Setting::choice::<Scaling>().flag("scale").aliases(&["normalize", "normalise", "scaling"]).kept_by_model()
+                .python("scale").unset("auto where a model is trained, else none");
+        /// Text columns of a table, by name or number. The words of each become features; with a model of messages, the
+        /// column that holds them.
+        text_columns: Vec<String> = Vec::new()
+            => Setting::columns().flag("text").python("text").unset("detected");
+        /// Pairs of columns, or namespaces, whose features are multiplied with each other.
+        crosses: Vec<[String; 2]> = Vec::new() => Setting::pairs().flag("cross").kept_by_model();
+        /// What becomes of a category that the model did not learn from. The model does not keep this choice.
+        unknown: Unknown = Unknown::default() => Setting::choice::<Unknown>().flag("unknown").value("POLICY");
+        /// How text becomes features.
+        text: TextOptions = TextOptions::default() => Setting::group("text");
+        /// Whether blocks keep the texts that their rows were made of.
+        keep_texts: bool = false => Setting::switch();
+        /// Leave out rows that cannot be read, instead of stopping at the first.
+        on_bad_row: OnBadRow = OnBadRow::default()
+            => Setting::choice::<OnBadRow>().flag_for("skip-bad-rows", "skip");
+        /// File of labels for a file of pictures or arrays (IDX, `.npy`).
+        labels_file: Option<PathBuf> = None
+            => Setting::text().flag("labels").value("FILE").unset("looked for beside the data");
+        /// What becomes of pictures.
+        pictures: Pictures = Pictures::default() => Setting::group("pictures");
+        /// Number of threads that parse text or tag sentences; 0 is one per core. Changes nothing but the time.
+        threads: usize = 0 => Setting::at_least(0).flag("threads");
+        /// Limits on what is read.
+        limits: Limits = Limits::default() => Setting::group("limits");
+    } with {
+        /// What earlier data established and this data must keep to: that of a model, or of the first file.
+        #[serde(skip)]
+        schema: Option<Arc<Schema>>,
+        /// Counts what is read.
+        #[serde(skip)]
+        meter: Meter,
+    }
 }
 
-/// What becomes of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Pictures {
-    /// Width and height to which every picture is resized. Otherwise all must have the size of the first.
-    pub size: Option<(u32, u32)>,
-    /// Red, green and blue instead of grey.
-    pub colour: bool,
-    /// Pixels as they are stored, 0 to 255, instead of 0 to 1.
-    pub unscaled: bool,
+settings! {
+    /// What becomes of pictures.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct Pictures: Reading {
+        /// Width and height to which every picture is resized, in pixels.
+        size: Option<(u32, u32)> = None
+            => Setting::size().flag("size").kept_by_model().unset("the size of the first, which all must have");
+        /// Read pictures in colour instead of grey.
+        colour: bool = false => Setting::switch().flag("colour").aliases(&["color"]).kept_by_model();
+        /// Whether pixels go from 0 to 255 instead of 0 to 1.
+        unscaled: bool = false => Setting::switch();
+    }
 }
 
 /// What becomes of a category that was not learned from.
@@ -132,37 +152,25 @@ rosenblatt_core::named!(OnBadRow, "on-bad-row",
     "skip" = Self::Skip, "the row is left out and counted";
 );
 
-/// What is too much. Whatever is larger is an error that names the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Limits {
-    /// Bytes in a line, or in a record that spans several.
-    pub line_bytes: usize,
-    /// Features a row may have room for: a learner keeps a weight for each.
-    pub features: usize,
-    /// Different labels.
-    pub classes: usize,
-    /// Different values of one categorical column.
-    pub categories: usize,
-    /// Different words, or runs of words, of a text.
-    pub vocabulary: usize,
-    /// Pixels of one picture.
-    pub pixels: u64,
-    /// Bytes of one source held in memory, where a format or a pipe makes that necessary.
-    pub held_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            line_bytes: 16 << 20,
-            features: 1 << 25,
-            classes: 10_000,
-            categories: 50_000,
-            vocabulary: 1 << 22,
-            pixels: 1 << 24,
-            held_bytes: 4 << 30,
-        }
+settings! {
+    /// What is too much. Whatever is larger is an error that names the limit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct Limits: Reading {
+        /// Maximum length of a line, or of a record that spans several, in bytes.
+        line_bytes: usize = 16 << 20 => Setting::at_least(1).flag("max-line").value("BYTES");
+        /// Maximum number of features.
+        features: usize = 1 << 25 => Setting::at_least(1).flag("max-features");
+        /// Maximum number of classes.
+        classes: usize = 10_000 => Setting::at_least(1).flag("max-classes");
+        /// Maximum number of values of a categorical column.
+        categories: usize = 50_000 => Setting::at_least(1);
+        /// Maximum number of different words, or runs of words.
+        vocabulary: usize = 1 << 22 => Setting::at_least(1).flag("max-vocabulary");
+        /// Maximum size of a picture, in pixels.
+        pixels: u64 = 1 << 24 => Setting::at_least(1).flag("max-pixels");
+        /// Maximum size of a source that has to be held in memory, in bytes.
+        held_bytes: u64 = 4 << 30 => Setting::at_least(1);
     }
 }
 

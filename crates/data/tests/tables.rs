@@ -143,7 +143,7 @@ fn columns_are_taken_for_what_they_are_and_that_is_said() {
     let unclear = unclear.collect::<Vec<_>>().join("\n");
     let error =
         load_with_schema(&Source::bytes("t.csv", unclear.as_bytes()), &ReadOptions::as_stored()).unwrap_err();
-    assert!(error.message().contains("which column is the label?"), "{error}");
+    assert!(error.message().contains("column `price`, the last, looks like a quantity"), "{error}");
     let named = ReadOptions { label: LabelColumn::Named("plan".into()), ..ReadOptions::as_stored() };
     assert!(load_with_schema(&Source::bytes("t.csv", unclear.as_bytes()), &named).is_ok());
 }

@@ -55,7 +55,7 @@
 //! | see what there is to choose from | [`catalogue()`], [`ALGORITHMS`], [`algorithms`] |
 //! | train on rows in memory | [`builders`], [`train()`], [`Training`] with a start, checkpoints and observers |
 //! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
-//! | label the tokens of sentences | [`TaggerTraining`], [`Tagger`], [`tagger`] |
+//! | label the tokens of sentences | [`TaggerTraining`], [`Model::tagger`], [`tagger`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
@@ -87,12 +87,12 @@ mod learn;
 mod understand;
 
 pub use choose::{compare, race, recipe};
-pub use describe::{algorithms, defaults, device, monitor, rows, split};
-use describe::{costs, error, estimate, fingerprint, spec, start, statistics};
+pub use describe::{algorithms, defaults, device, monitor, rows, settings, split};
+use describe::{costs, error, estimate, fingerprint, options, spec, start, statistics, task};
 pub use exchange::{catalogue, export};
 use judge::confusion;
 pub use judge::{evaluate, roc, separation};
-pub use keep::{calibration, model};
+pub use keep::{calibration, importance, model};
 use keep::{mapped, ranking};
 pub use learn::{builders, mix, tagger, train};
 use learn::{learner, online};
@@ -112,6 +112,7 @@ pub use error::Error;
 pub use evaluate::{Evaluation, cross_validate, evaluate};
 pub use explain::Explainer;
 pub use export::export;
+pub use keep::held_out::HeldOut;
 pub use mix::{Mixing, mix};
 pub use model::{Checkpoint, Model, Predictor};
 pub use monitor::Monitor;
@@ -129,6 +130,7 @@ pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Op
 pub use split::split;
 pub use start::Start;
 pub use tagger::{Tagger, TaggerOptions, TaggerTraining};
+pub use task::Task;
 pub use trace::trace;
 pub use train::{Training, train};
 

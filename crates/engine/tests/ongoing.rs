@@ -3,6 +3,7 @@
 
 use rosenblatt::data::{ReadOptions, Source, load_source};
 use rosenblatt::recipe::{Choice, Ongoing};
+use rosenblatt::settings::Asked;
 use rosenblatt::{Classes, KernelOptions, Mapping, Model, Options, Recipe};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -38,9 +39,9 @@ fn source(is_table: bool, lines: &[String]) -> Source {
     Source::bytes(name, format!("{head}{}\n", lines.join("\n")).into_bytes())
 }
 
-fn recipe(learning: Options) -> Recipe {
+fn recipe(learning: impl Into<Asked<Options>>) -> Recipe {
     let reading = ReadOptions { grow_classes: true, threads: 1, ..ReadOptions::default() };
-    Recipe { learning, reading, choice: Choice::Given, ..Recipe::default() }
+    Recipe { learning: learning.into(), reading, choice: Choice::Given, ..Recipe::default() }
 }
 
 fn base(is_table: bool, learning: Options) -> Arc<Model> {
@@ -93,7 +94,7 @@ fn pieces_and_pauses_leave_no_trace() {
     ] {
         for is_table in [true, false] {
             let base = base(is_table, options.clone());
-            let recipe = Recipe { blank, ..recipe(Options::default()) };
+            let recipe = Recipe { blank, ..recipe(Asked::default()) };
             let rows = lines(is_table, 120, 3);
             let whole = Recipe { online: true, start: Some(Arc::clone(&base)), ..recipe.clone() };
             let whole = whole.train(&source(is_table, &rows), &mut ()).unwrap().model.to_bytes();
@@ -112,6 +113,6 @@ fn a_vote_goes_on_from_nothing_only() {
         readout: Some("voted".parse().unwrap()),
         ..Options::default()
     };
-    let refused = Ongoing::begin(&recipe(Options::default()), base(true, voted)).err().unwrap();
+    let refused = Ongoing::begin(&recipe(Asked::default()), base(true, voted)).err().unwrap();
     assert!(refused.to_string().contains("no weights of its own"), "{refused}");
 }

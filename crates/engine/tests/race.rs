@@ -7,6 +7,7 @@ use rosenblatt::insight::interval;
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
 use rosenblatt::recipe::{Choice, Plan};
+use rosenblatt::settings::Asked;
 use rosenblatt::{Checkpoint, Dataset, Error, Monitor, Options, Recipe, Spec, Trained, split};
 use std::fmt::Write as _;
 
@@ -51,7 +52,7 @@ fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
     let cloud = Cloud { n_classes: 3, width: 4, noise: 0.6 };
     let csv = cloud.csv(400, &mut Random::new(4));
     let reading = ReadOptions { scaling: Scaling::None, ..ReadOptions::default() };
-    let recipe = Recipe { reading, ..Recipe::default() };
+    let recipe = Recipe { reading, estimate: Plan::HoldOut(0.2), ..Recipe::default() };
     let first = train(&csv, &recipe);
     // The rows that are held out become others, of the same classes.
     let names: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
@@ -89,7 +90,7 @@ fn a_race_is_run_on_what_the_winner_learns_from() {
         let options = RaceOptions { rescale, ..RaceOptions::default() };
         serde_json::to_string(&race(&candidates, &data, &learned, &options, &mut ()).unwrap()).unwrap()
     };
-    let told = told(&train(&csv, &Recipe::default()));
+    let told = told(&train(&csv, &Recipe { estimate: Plan::HoldOut(0.2), ..Recipe::default() }));
     assert_eq!(told, by(Rescale::AllBut(schema.indicators())));
     assert_ne!(told, by(Rescale::AllBut(Vec::new())));
 }
@@ -106,7 +107,7 @@ fn the_error_told_keeps_its_word() {
         let mut random = Random::new(100 + number as u64);
         let fresh: Vec<(Vec<f64>, u64)> = (0..4000).map(|_| cloud.row(&mut random)).collect();
         for seed in 0..17 {
-            let learning = Options { seed, ..Options::default() };
+            let learning = Asked::only(Options { seed, ..Options::default() }, &["seed"]);
             let trained = train(&cloud.csv(250, &mut random), &Recipe { learning, ..Recipe::default() });
             assert!(trained.race.is_some());
             let wrong = fresh
@@ -170,11 +171,12 @@ fn what_is_said_is_done_without_a_race() {
         Options { epochs: 3, ..Options::default() },
         Options { validation: None, ..Options::default() },
     ] {
-        let trained = train(&csv, &Recipe { learning: learning.clone(), ..Recipe::default() });
+        let trained = train(&csv, &Recipe { learning: learning.clone().into(), ..Recipe::default() });
         assert!(trained.race.is_none() && trained.model.spec().options().algorithm == learning.algorithm);
     }
     let given = train(&csv, &Recipe { choice: Choice::Given, ..Recipe::default() });
-    assert!(given.race.is_none() && given.model.training_summary().held_out == Some(0.2));
-    let seeded = Recipe { learning: Options { seed: 3, ..Options::default() }, ..Recipe::default() };
-    assert_eq!(train(&csv, &seeded).model.training_summary().raced, Some(0.2));
+    assert!(given.race.is_none() && given.model.training_summary().folds == Some(5));
+    let learning = Asked::only(Options { seed: 3, ..Options::default() }, &["seed"]);
+    let seeded = Recipe { learning, ..Recipe::default() };
+    assert_eq!(train(&csv, &seeded).model.training_summary().raced, Some(0.0));
 }

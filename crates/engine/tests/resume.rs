@@ -309,7 +309,7 @@ fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() 
                 multiclass,
                 ..Options::default()
             };
-            let recipe = rosenblatt::Recipe { learning: options, ..Default::default() };
+            let recipe = rosenblatt::Recipe { learning: options.into(), ..Default::default() };
             let Ok(spec) = recipe.online_spec() else { continue };
             let Ok(mut learner) = Online::new(spec, ["class 0", "class 1"]) else { continue };
             learner.partial_train(&data).unwrap();

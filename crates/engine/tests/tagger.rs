@@ -3,13 +3,12 @@
 
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::Source;
-use rosenblatt::mix::mix_taggers;
-use rosenblatt::model::{TaggerCheckpoint, model_checksum};
+use rosenblatt::model::model_checksum;
 use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::sequence::spans::spans;
 use rosenblatt::tagger::{self, Judging, Room, TaggerEstimate, TaggerTrial};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Error, Mixing, Tagger, TaggerOptions, TaggerTraining};
+use rosenblatt::{Checkpoint, Error, Mixing, Model, Tagger, TaggerOptions, TaggerTraining, Task, mix};
 use std::fmt::Write as _;
 
 /// Sentences of a small language whose phrases can be told by words and neighbours: words, tags, labels.
@@ -60,7 +59,12 @@ fn options() -> TaggerOptions {
     TaggerOptions { epochs: 4, ..TaggerOptions::default() }
 }
 
-fn train(options: &TaggerOptions, name: &str, bytes: Vec<u8>) -> Result<Tagger, Error> {
+/// What was trained, at work.
+fn at_work(model: &Model) -> Tagger<'_> {
+    model.tagger().unwrap()
+}
+
+fn train(options: &TaggerOptions, name: &str, bytes: Vec<u8>) -> Result<Model, Error> {
     TaggerTraining::new(options).run(&Source::bytes(name, bytes), &mut ())
 }
 
@@ -77,14 +81,14 @@ fn it_learns_keeps_to_the_scheme_and_comes_back_from_its_bytes() {
     ] {
         let options = TaggerOptions { algorithm: algorithm.to_owned(), history, beam, ..options() };
         let tagger = train(&options, "known.conll", columns(&known, " ")).unwrap();
-        assert_eq!(tagger.scheme().map(rosenblatt::sequence::Scheme::name), Some("bio"));
-        let agreement = tagger.evaluate(&held_out(), None).unwrap();
+        assert_eq!(at_work(&tagger).scheme().map(rosenblatt::sequence::Scheme::name), Some("bio"));
+        let agreement = at_work(&tagger).evaluate(&held_out(), None).unwrap();
         assert!(agreement.accuracy() > 0.95, "{algorithm}, history {history}: {}", agreement.accuracy());
         assert_eq!(agreement.invalid, 0);
         let bytes = tagger.to_bytes();
-        let again = Tagger::from_bytes(&bytes).unwrap();
+        let again = Model::from_bytes(&bytes).unwrap();
         assert_eq!(again.to_bytes(), bytes, "{algorithm}");
-        assert_eq!(again.evaluate(&held_out(), None).unwrap(), agreement);
+        assert_eq!(at_work(&again).evaluate(&held_out(), None).unwrap(), agreement);
     }
 }
 
@@ -98,11 +102,15 @@ fn the_same_bits_from_every_format_and_with_every_number_of_threads() {
 
 fn same_bits_everywhere(options: &TaggerOptions) {
     let known = sentences(3, 400);
-    let weights = |tagger: &Tagger| {
-        let all = 0..tagger.lexicon().len() as u32;
-        let weights = tagger.tagging().weights();
+    let weights = |tagger: &Model| {
+        let all = 0..at_work(tagger).lexicon().len() as u32;
+        let weights = at_work(tagger).tagging().weights();
         all.map(|attribute| {
-            (tagger.lexicon().name(attribute), weights.of_attribute(attribute), weights.links_of(attribute))
+            (
+                at_work(tagger).lexicon().name(attribute),
+                weights.of_attribute(attribute),
+                weights.links_of(attribute),
+            )
         })
         .collect::<Vec<_>>()
     };
@@ -111,12 +119,12 @@ fn same_bits_everywhere(options: &TaggerOptions) {
     assert_eq!(by_blanks.to_bytes(), by_tabs.to_bytes());
     let by_lists = train(options, "a.jsonl", lists(&known)).unwrap();
     assert_eq!(weights(&by_blanks), weights(&by_lists));
-    let again = Tagger::from_bytes(&by_blanks.to_bytes()).unwrap();
+    let again = Model::from_bytes(&by_blanks.to_bytes()).unwrap();
     let large = columns(&sentences(4, 8000), " ");
-    let tag = |tagger: &Tagger, threads: usize| {
-        let mut stream = tagger.open(&Source::bytes("b.conll", large.clone()), None).unwrap();
+    let tag = |tagger: &Model, threads: usize| {
+        let mut stream = at_work(tagger).open(&Source::bytes("b.conll", large.clone()), None).unwrap();
         let mut out = String::new();
-        let written = tagger.write_all::<Error>(&mut stream, threads, |text| {
+        let written = at_work(tagger).write_all::<Error>(&mut stream, threads, |text| {
             out.push_str(text);
             Ok(())
         });
@@ -168,7 +176,7 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
             let mut keeper = StopAfter(stop, Vec::new());
             let stopped = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
             assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{algorithm} at {stop}");
-            let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+            let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
             let resumed =
                 TaggerTraining::new(&options).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
             assert!(
@@ -178,13 +186,13 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
         }
         let mut keeper = StopAfter(2, Vec::new());
         let _ = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
-        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
         let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
         let refused =
             TaggerTraining::new(&options).resume(Some(checkpoint)).run_online(&source, go_on).unwrap_err();
         assert!(refused.to_string().contains("it learned in epochs, and would online"), "{refused}");
         let other = TaggerOptions { seed: 9, ..options };
-        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
         let refused = TaggerTraining::new(&other).resume(Some(checkpoint)).run(&source, &mut ()).unwrap_err();
         assert!(refused.to_string().contains("`seed` was 0 and is 9"), "{refused}");
     }
@@ -210,7 +218,7 @@ fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
             let mut keeper = StopAfter(stop, Vec::new());
             let stopped = TaggerTraining::new(&sharded).checkpointer(&mut keeper).run(&small, &mut ());
             assert!(matches!(stopped, Err(Error::Interrupted { .. })), "at {stop}");
-            let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+            let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
             let resumed = TaggerTraining::new(&sharded).resume(Some(checkpoint)).run(&small, &mut ());
             assert!(resumed.unwrap().to_bytes() == whole, "shards, averaged {averaged}, stop {stop}");
         }
@@ -225,12 +233,12 @@ fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
             let mut keeper = StopAfter(stop, Vec::new());
             let training = TaggerTraining::new(&online).checkpointer(&mut keeper);
             assert!(matches!(training.run_online(&source, go_on), Err(Error::Interrupted { .. })));
-            let checkpoint = || Some(TaggerCheckpoint::from_bytes(&keeper.1).unwrap());
+            let checkpoint = || Some(Checkpoint::from_bytes(&keeper.1).unwrap());
             let resume =
                 |source: &Source| TaggerTraining::new(&online).resume(checkpoint()).run_online(source, go_on);
             let resumed = resume(&source).unwrap();
             assert!(resumed.to_bytes() == whole.to_bytes(), "averaged {averaged}, stop {stop}");
-            assert_eq!(resumed.progressive(), whole.progressive());
+            assert_eq!(at_work(&resumed).progressive(), at_work(&whole).progressive());
             let other = TaggerTraining::new(&online).resume(checkpoint()).run(&source, &mut ()).unwrap_err();
             assert!(other.to_string().contains("it learned online, and would in epochs"), "{other}");
             let shorter = resume(&Source::bytes("a.conll", columns(&late[..10], " "))).unwrap_err();
@@ -251,46 +259,47 @@ fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
     for (template, hash_bits) in [(None, None), (links, None), (None, Some(12))] {
         let options = TaggerOptions { voted: true, template, hash_bits, ..options() };
         let whole = TaggerTraining::new(&options).run(&source, &mut ()).unwrap();
-        let agreement = whole.evaluate(&new(), None).unwrap();
+        let agreement = at_work(&whole).evaluate(&new(), None).unwrap();
         assert!(agreement.accuracy() > 0.95 && agreement.invalid == 0, "{}", agreement.accuracy());
-        let votes = whole.tagging().votes().unwrap();
+        let votes = at_work(&whole).tagging().votes().unwrap();
         assert_eq!(votes.len() as u64, whole.training_summary().totals.updates + 1);
-        let again = Tagger::from_bytes(&whole.to_bytes()).unwrap();
+        let again = Model::from_bytes(&whole.to_bytes()).unwrap();
         assert_eq!(again.to_bytes(), whole.to_bytes());
-        assert_eq!(again.evaluate(&new(), None).unwrap(), agreement);
+        assert_eq!(at_work(&again).evaluate(&new(), None).unwrap(), agreement);
         let mut keeper = StopAfter(2, Vec::new());
         let stopped = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
         assert!(matches!(stopped, Err(Error::Interrupted { .. })));
-        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
         let resumed = TaggerTraining::new(&options).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
         assert!(resumed.to_bytes() == whole.to_bytes());
         let judging = Judging { plan: Plan::HoldOut(0.25), ..Judging::default() };
         let judged = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
-        assert!(judged.estimate().is_some() && judged.calibration().is_none());
-        let mut stream = whole.open(&new(), None).unwrap();
+        assert!(at_work(&judged).estimate().is_some() && judged.calibration().is_none());
+        let mut stream = at_work(&whole).open(&new(), None).unwrap();
         let mut block = rosenblatt::data::Sentences::default();
         assert!(stream.next(&mut block).unwrap());
-        let told = whole.tell(&block, 0, stream.format(), 0, &mut Room::default());
+        let told = at_work(&whole).tell(&block, 0, stream.format(), 0, &mut Room::default());
         assert!(matches!(told, Err(Error::NotLinear)));
-        let (words, labels) = whole.label(&block, 0, stream.format(), &mut Room::default()).unwrap();
+        let (words, labels) =
+            at_work(&whole).label(&block, 0, stream.format(), &mut Room::default()).unwrap();
         assert!(words.len() == labels.len() && labels[0] == "B-NP");
         // Whether there is a mistake to be shown or not.
         for reviewed in [&source, &new()] {
-            assert!(matches!(whole.review(reviewed, None, 3), Err(Error::NotLinear)));
+            assert!(matches!(at_work(&whole).review(reviewed, None, 3), Err(Error::NotLinear)));
         }
-        assert!(matches!(whole.top_attributes(0, 3), Err(Error::NotLinear)));
-        let insight = whole.insight(3);
+        assert!(matches!(at_work(&whole).top_attributes(0, 3), Err(Error::NotLinear)));
+        let insight = at_work(&whole).insight(3);
         assert!(insight["top-attributes"].is_null() && insight["transitions"].is_null());
         let asked = Judging { calibrate: Calibrate::Platt, ..judging };
         let refused = TaggerTraining::new(&options).judged(asked).run(&source, &mut ()).unwrap_err();
         assert!(refused.to_string().contains("auto or off where hypotheses vote"), "{refused}");
         // Whether a mean was wanted, too, makes no difference.
         let said = TaggerOptions { averaged: false, ..options.clone() };
-        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
         let resumed = TaggerTraining::new(&said).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
         assert!(resumed.to_bytes() == whole.to_bytes());
-        assert!(mix_taggers(&[whole.clone(), again], Mixing::default()).is_err());
-        assert!(TaggerTraining::new(&options).start_from(Some(&whole)).run(&source, &mut ()).is_err());
+        assert!(mix(&[whole.clone(), again], Mixing::default()).is_err());
+        assert!(TaggerTraining::new(&options).start_from(whole.tagger()).run(&source, &mut ()).is_err());
     }
     let voted = TaggerOptions { voted: true, epochs: 20, ..options() };
     let many =
@@ -395,7 +404,8 @@ fn linked() -> TaggerOptions {
 fn attributes_of_two_labels_learn_what_those_of_one_cannot() {
     let new = || Source::bytes("new.conll", switches(2, 300));
     let alone = TaggerOptions { template: Some("U0:%x[0,0]\nB\n".to_owned()), ..options() };
-    let alone = train(&alone, "a.conll", switches(1, 300)).unwrap().evaluate(&new(), None).unwrap();
+    let alone = train(&alone, "a.conll", switches(1, 300)).unwrap();
+    let alone = at_work(&alone).evaluate(&new(), None).unwrap();
     assert!(alone.accuracy() < 0.8, "{}", alone.accuracy());
     for (algorithm, history, beam, hash_bits, shards) in [
         ("perceptron", 1, None, None, 1),
@@ -408,31 +418,31 @@ fn attributes_of_two_labels_learn_what_those_of_one_cannot() {
         let algorithm = algorithm.to_owned();
         let options = TaggerOptions { algorithm, history, beam, hash_bits, shards, ..linked() };
         let tagger = train(&options, "a.conll", switches(1, 300)).unwrap();
-        let found = tagger.evaluate(&new(), None).unwrap();
+        let found = at_work(&tagger).evaluate(&new(), None).unwrap();
         assert_eq!(found.accuracy(), 1.0, "{options:?}");
-        let again = Tagger::from_bytes(&tagger.to_bytes()).unwrap();
+        let again = Model::from_bytes(&tagger.to_bytes()).unwrap();
         assert_eq!(again.to_bytes(), tagger.to_bytes(), "{options:?}");
-        assert_eq!(again.evaluate(&new(), None).unwrap(), found);
+        assert_eq!(at_work(&again).evaluate(&new(), None).unwrap(), found);
         let other = train(&options, "b.conll", switches(3, 300)).unwrap();
-        let mean = mix_taggers(&[tagger, other], Mixing::default()).unwrap();
-        assert_eq!(mean.evaluate(&new(), None).unwrap().accuracy(), 1.0, "{options:?}: the mean");
+        let mean = mix(&[tagger, other], Mixing::default()).unwrap();
+        assert_eq!(at_work(&mean).evaluate(&new(), None).unwrap().accuracy(), 1.0, "{options:?}: the mean");
     }
 }
 
 #[test]
 fn attributes_of_two_labels_are_told_and_add_up() {
     let tagger = train(&linked(), "a.conll", switches(1, 300)).unwrap();
-    let tops = tagger.top_attributes(1, 8).unwrap();
+    let tops = at_work(&tagger).top_attributes(1, 8).unwrap();
     assert!(tops.iter().any(|(name, weight)| name == "B1:stay after ON" && *weight > 0.0), "{tops:?}");
     let mut stream =
-        tagger.open(&Source::bytes("a.conll", b"up ?\nflip ?\nstay ?\n\n".to_vec()), None).unwrap();
+        at_work(&tagger).open(&Source::bytes("a.conll", b"up ?\nflip ?\nstay ?\n\n".to_vec()), None).unwrap();
     let mut block = rosenblatt::data::Sentences::default();
     assert!(stream.next(&mut block).unwrap());
     let mut room = Room::default();
-    let told = tagger.tell(&block, 0, stream.format(), 1, &mut room).unwrap();
+    let told = at_work(&tagger).tell(&block, 0, stream.format(), 1, &mut room).unwrap();
     assert_eq!(told.labels, ["ON", "OFF", "OFF"]);
     assert!(told.next[0].1 <= told.score && told.leads.iter().all(|lead| *lead > 0.0));
-    let reasons = tagger.explain(&block, 0, stream.format(), &mut room).unwrap();
+    let reasons = at_work(&tagger).explain(&block, 0, stream.format(), &mut room).unwrap();
     assert!(reasons[1].attributes.iter().any(|(name, _)| name == "B1:flip after ON"));
     let sum = |reason: &rosenblatt::tagger::Reason| {
         reason.transition + reason.attributes.iter().map(|(_, weight)| weight).sum::<f64>()
@@ -482,19 +492,22 @@ fn files_that_are_wrong(bytes: &[u8]) {
             let at = within.start + random.below(within.len() as u64) as usize;
             wrong[at] = random.below(256) as u8;
         }
-        assert!(wrong == bytes || Tagger::from_bytes(&wrong).is_err(), "the checksum is wrong");
+        assert!(wrong == bytes || Model::from_bytes(&wrong).is_err(), "the checksum is wrong");
         model_checksum(&mut wrong);
-        match Tagger::from_bytes(&wrong) {
+        match Model::from_bytes(&wrong) {
             // What is read must be of use.
             Ok(tagger) => {
-                drop(tagger.evaluate(&Source::bytes("a.conll", columns(&sentences(7, 2), " ")), None));
+                drop(
+                    at_work(&tagger)
+                        .evaluate(&Source::bytes("a.conll", columns(&sentences(7, 2), " ")), None),
+                );
             }
             Err(_) => n_refused += 1,
         }
     }
     assert!(n_refused > 1000, "{n_refused}");
     for cut in [0, 10, 64, 100, bytes.len() - 1] {
-        assert!(Tagger::from_bytes(&bytes[..cut]).is_err());
+        assert!(Model::from_bytes(&bytes[..cut]).is_err());
     }
 }
 
@@ -561,25 +574,29 @@ fn estimates_are_of_sentences_that_were_not_learned_from() {
     let source = Source::bytes("noise.conll", noise(1, 400));
     let options = TaggerOptions { epochs: 8, ..options() };
     let plain = TaggerTraining::new(&options).run(&source, &mut ()).unwrap();
-    assert!(plain.evaluate(&source, None).unwrap().accuracy() > 0.9, "it is learned by heart");
-    let progressive = plain.progressive().unwrap();
+    assert!(at_work(&plain).evaluate(&source, None).unwrap().accuracy() > 0.9, "it is learned by heart");
+    let progressive = at_work(&plain).progressive().unwrap();
     assert_eq!((progressive.sentences, progressive.tokens), (400, 2000));
     assert!(progressive.accuracy() < 0.4, "before it was: {}", progressive.accuracy());
-    assert!(plain.estimate().is_none() && plain.calibration().is_none());
+    assert!(at_work(&plain).estimate().is_none() && plain.calibration().is_none());
     for (plan, n_held) in [(Plan::HoldOut(0.25), 100), (Plan::Folds(3), 400)] {
         let judging = Judging { plan, ..Judging::default() };
         let judged = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
-        let estimate = judged.estimate().unwrap();
+        let estimate = at_work(&judged).estimate().unwrap();
         assert_eq!(estimate.sentences, n_held);
         assert!(estimate.accuracy() < 0.4, "{plan:?}: {}", estimate.accuracy());
         // Being judged has no part in what is learned.
-        assert_eq!(judged.tagging().weights(), plain.tagging().weights());
-        let again = Tagger::from_bytes(&judged.to_bytes()).unwrap();
-        assert_eq!((again.estimate(), again.progressive()), (judged.estimate(), judged.progressive()));
+        assert_eq!(at_work(&judged).tagging().weights(), at_work(&plain).tagging().weights());
+        let again = Model::from_bytes(&judged.to_bytes()).unwrap();
+        assert_eq!(
+            (at_work(&again).estimate(), at_work(&again).progressive()),
+            (at_work(&judged).estimate(), at_work(&judged).progressive())
+        );
         assert_eq!(again.to_bytes(), judged.to_bytes());
     }
     let start = Judging { plan: Plan::HoldOut(0.2), ..Judging::default() };
-    let refused = TaggerTraining::new(&options).start_from(Some(&plain)).judged(start).run(&source, &mut ());
+    let refused =
+        TaggerTraining::new(&options).start_from(plain.tagger()).judged(start).run(&source, &mut ());
     assert!(matches!(refused, Err(Error::BadStart { .. })));
     for plan in [Plan::HoldOut(1.0), Plan::HoldOut(f64::NAN), Plan::Folds(1), Plan::Folds(401)] {
         let judging = Judging { plan, ..Judging::default() };
@@ -608,14 +625,14 @@ fn probabilities_come_true_on_new_sentences() {
         let judging = Judging { plan: Plan::HoldOut(0.3), calibrate: method };
         let source = Source::bytes("a.conll", spoiled(31, 1500));
         let tagger = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
-        let tagger = Tagger::from_bytes(&tagger.to_bytes()).unwrap();
+        let tagger = Model::from_bytes(&tagger.to_bytes()).unwrap();
         let new = Source::bytes("b.conll", spoiled(32, 600));
-        let mut stream = tagger.open(&new, None).unwrap();
+        let mut stream = at_work(&tagger).open(&new, None).unwrap();
         let (mut block, mut room) = (rosenblatt::data::Sentences::default(), Room::default());
         let mut seen: Vec<(f64, f64, bool)> = Vec::new();
         while stream.next(&mut block).unwrap() {
             for number in 0..block.len() {
-                let told = tagger.tell(&block, number, stream.format(), 2, &mut room).unwrap();
+                let told = at_work(&tagger).tell(&block, number, stream.format(), 2, &mut room).unwrap();
                 assert_eq!(told.next.len(), 2);
                 assert!(told.next[0].1 <= told.score && told.next[1].1 <= told.next[0].1);
                 assert!(told.next.iter().all(|(labels, _)| *labels != told.labels));
@@ -635,9 +652,10 @@ fn probabilities_come_true_on_new_sentences() {
     }
 }
 
-fn named_weights(tagger: &Tagger) -> std::collections::BTreeMap<String, Vec<f64>> {
-    let weights = tagger.tagging().weights();
-    let of = |attribute: u32| Some((tagger.lexicon().name(attribute), weights.of_attribute(attribute)?));
+fn named_weights(tagger: &Model) -> std::collections::BTreeMap<String, Vec<f64>> {
+    let weights = at_work(tagger).tagging().weights();
+    let of =
+        |attribute: u32| Some((at_work(tagger).lexicon().name(attribute), weights.of_attribute(attribute)?));
     let all = (0..weights.n_attributes() as u32).filter_map(of);
     all.filter(|(_, weights)| weights.iter().any(|weight| *weight != 0.0)).collect()
 }
@@ -652,16 +670,19 @@ fn a_stream_may_be_left_and_gone_on_with() {
             columns(&parts.iter().flat_map(|part| part.iter().cloned()).collect::<Vec<_>>(), " "),
         )
     };
-    let learn = |start: Option<&Tagger>, source: &Source| {
+    let learn = |start: Option<&Model>, source: &Source| {
         let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
-        TaggerTraining::new(&options).start_from(start).run_online(source, go_on).unwrap()
+        TaggerTraining::new(&options)
+            .start_from(start.and_then(Model::tagger))
+            .run_online(source, go_on)
+            .unwrap()
     };
     let whole = learn(None, &source(&[&first, &second]));
-    let begun = Tagger::from_bytes(&learn(None, &source(&[&first])).to_bytes()).unwrap();
+    let begun = Model::from_bytes(&learn(None, &source(&[&first])).to_bytes()).unwrap();
     let gone_on = learn(Some(&begun), &source(&[&second]));
     assert_eq!(named_weights(&whole), named_weights(&gone_on), "the same weights, to the bit");
     assert_eq!(whole.labels(), gone_on.labels());
-    let progressive = whole.progressive().unwrap();
+    let progressive = at_work(&whole).progressive().unwrap();
     assert_eq!(progressive.sentences, 300);
     assert_eq!(progressive.sentences - progressive.sentences_right, whole.training_summary().totals.mistakes);
     // Labels that turn up late are taken in, and what was learned before is still known.
@@ -669,13 +690,13 @@ fn a_stream_may_be_left_and_gone_on_with() {
     let more = learn(Some(&whole), &Source::bytes("a.conll", late.as_bytes().to_vec()));
     assert_eq!(more.labels().len(), whole.labels().len() + 1);
     let new = Source::bytes("b.conll", columns(&sentences(43, 100), " "));
-    assert!(more.evaluate(&new, None).unwrap().accuracy() > 0.9);
+    assert!(at_work(&more).evaluate(&new, None).unwrap().accuracy() > 0.9);
     let averaged = TaggerOptions { averaged: true, ..options.clone() };
     let longer =
-        TaggerTraining::new(&averaged).start_from(Some(&whole)).run(&source(&[&second]), &mut ()).unwrap();
-    assert!(longer.evaluate(&new, None).unwrap().accuracy() > 0.95);
+        TaggerTraining::new(&averaged).start_from(whole.tagger()).run(&source(&[&second]), &mut ()).unwrap();
+    assert!(at_work(&longer).evaluate(&new, None).unwrap().accuracy() > 0.95);
     let other = Source::bytes("c.conll", b"a b c D\n\n".to_vec());
-    let refused = TaggerTraining::new(&options).start_from(Some(&whole)).run(&other, &mut ()).unwrap_err();
+    let refused = TaggerTraining::new(&options).start_from(whole.tagger()).run(&other, &mut ()).unwrap_err();
     assert!(matches!(refused, Error::BadStart { .. }), "{refused}");
 }
 
@@ -685,14 +706,14 @@ fn shards_learn_together_and_taggers_are_mixed() {
     let new = Source::bytes("new.conll", columns(&sentences(52, 100), " "));
     let sharded = TaggerOptions { shards: 4, ..options() };
     let together = train(&sharded, "a.conll", columns(&known, " ")).unwrap();
-    assert!(together.evaluate(&new, None).unwrap().accuracy() > 0.95);
-    let parts: Vec<Tagger> =
+    assert!(at_work(&together).evaluate(&new, None).unwrap().accuracy() > 0.95);
+    let parts: Vec<Model> =
         known.chunks(130).map(|part| train(&options(), "a.conll", columns(part, " ")).unwrap()).collect();
-    let mean = mix_taggers(&parts, Mixing::Uniform).unwrap();
-    assert!(mean.evaluate(&new, None).unwrap().accuracy() > 0.95);
-    let turned: Vec<Tagger> = parts.iter().rev().cloned().collect();
-    assert_eq!(mix_taggers(&turned, Mixing::Uniform).unwrap().to_bytes(), mean.to_bytes());
-    assert_eq!(mix_taggers(&parts[..1], Mixing::Errors).unwrap().to_bytes(), parts[0].to_bytes());
+    let mean = mix(&parts, Mixing::Uniform).unwrap();
+    assert!(at_work(&mean).evaluate(&new, None).unwrap().accuracy() > 0.95);
+    let turned: Vec<Model> = parts.iter().rev().cloned().collect();
+    assert_eq!(mix(&turned, Mixing::Uniform).unwrap().to_bytes(), mean.to_bytes());
+    assert_eq!(mix(&parts[..1], Mixing::Errors).unwrap().to_bytes(), parts[0].to_bytes());
     // The mean is the mean, attribute by attribute, whatever the numbers of each.
     let all: Vec<_> = parts.iter().map(named_weights).collect();
     for (name, weights) in named_weights(&mean) {
@@ -702,7 +723,7 @@ fn shards_learn_together_and_taggers_are_mixed() {
         }
     }
     let other = train(&TaggerOptions { history: 2, ..options() }, "a.conll", columns(&known, " ")).unwrap();
-    let refused = mix_taggers(&[parts[0].clone(), other], Mixing::Uniform).unwrap_err();
+    let refused = mix(&[parts[0].clone(), other], Mixing::Uniform).unwrap_err();
     assert!(refused.to_string().contains("`history`"), "{refused}");
     for bad in [0, 65] {
         assert!(TaggerOptions { shards: bad, ..options() }.check().is_err());
@@ -716,20 +737,20 @@ fn hashed_attributes_learn_are_kept_and_mixed() {
     let wide = TaggerOptions { hash_bits: Some(18), ..options() };
     let tagger = train(&wide, "a.conll", columns(&sentences(71, 300), " ")).unwrap();
     let bytes = tagger.to_bytes();
-    let again = Tagger::from_bytes(&bytes).unwrap();
+    let again = Model::from_bytes(&bytes).unwrap();
     assert_eq!(again.to_bytes(), bytes);
-    let measured = again.evaluate(&new, None).unwrap();
-    assert_eq!(measured, tagger.evaluate(&new, None).unwrap());
+    let measured = at_work(&again).evaluate(&new, None).unwrap();
+    assert_eq!(measured, at_work(&tagger).evaluate(&new, None).unwrap());
     assert!(measured.accuracy() > 0.95, "{}", measured.accuracy());
     let other = train(&wide, "a.conll", columns(&sentences(73, 300), " ")).unwrap();
     assert!(
-        mix_taggers(&[tagger, other], Mixing::Uniform).unwrap().evaluate(&new, None).unwrap().accuracy()
+        at_work(&mix(&[tagger, other], Mixing::Uniform).unwrap()).evaluate(&new, None).unwrap().accuracy()
             > 0.95
     );
     // Where everything shares a few numbers, little can be told apart.
     let narrow = TaggerOptions { hash_bits: Some(8), epochs: 2, ..options() };
     let crowded = train(&narrow, "a.conll", columns(&sentences(71, 300), " ")).unwrap();
-    assert!(crowded.evaluate(&new, None).unwrap().accuracy() <= measured.accuracy());
+    assert!(at_work(&crowded).evaluate(&new, None).unwrap().accuracy() <= measured.accuracy());
     assert!(crowded.to_bytes().len() < bytes.len());
     for bits in [0, 7, 27] {
         assert!(TaggerOptions { hash_bits: Some(bits), ..options() }.check().is_err());
@@ -803,4 +824,35 @@ fn a_trace_adds_up() {
         }
         assert_eq!(round.is_mistake, !round.moved.is_empty());
     }
+}
+
+#[test]
+fn a_model_of_tags_is_a_model_and_refuses_rows() {
+    let model = train(&options(), "a.conll", columns(&sentences(1, 30), " ")).unwrap();
+    assert_eq!(model.task(), Task::Tags);
+    assert_eq!(model.spec().rule(), "perceptron");
+    let date = "2026-11-15T10:20:30Z".parse().unwrap();
+    let dated = Model::from_bytes(&model.clone().dated(date).to_bytes()).unwrap();
+    assert_eq!(dated.date(), Some(date));
+    assert_eq!(model.describe(3)["task"], "tags");
+    assert!(model.describe(3)["top-attributes"]["B-NP"].is_array());
+    let csv =
+        String::from_utf8(rosenblatt::export(&model, rosenblatt::export::Export::Csv).unwrap()).unwrap();
+    assert!(csv.starts_with("attribute,label,weight\n"), "{csv}");
+    let rows = rosenblatt::Dataset::from_rows(&[[1.0], [-1.0]], &["a", "b"]);
+    let refusals = [
+        model.predict(&[]).map(drop),
+        model.predict_all(&rows).map(drop),
+        rosenblatt::evaluate(&model, &rows).map(drop),
+        rosenblatt::export(&model, rosenblatt::export::Export::Onnx).map(drop),
+        model.clone().calibrated(rosenblatt::calibration::Method::Platt, &rows, &[0, 1]).map(drop),
+    ];
+    for refused in refusals {
+        assert!(matches!(refused, Err(Error::OtherTask { has: Task::Tags, .. })), "{refused:?}");
+    }
+    let classes = rosenblatt::train(&rosenblatt::Spec::default(), &rows).unwrap();
+    assert_eq!(classes.task(), Task::Classes);
+    assert!(matches!(classes.to_tag(), Err(Error::OtherTask { has: Task::Classes, .. })));
+    let refused = mix(&[model, classes], Mixing::default()).unwrap_err();
+    assert!(refused.to_string().contains("classifies rows"), "{refused}");
 }

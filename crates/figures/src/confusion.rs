@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::words::{counted, percent};
 use crate::{Figure, Needs};
-use rosenblatt::evaluate::{ConfusionMatrix, evaluate_rows};
+use rosenblatt::evaluate::ConfusionMatrix;
 use rosenblatt::insight::interval;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
@@ -16,7 +16,7 @@ const MOST_TOLD: usize = 3;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "confusion",
-    about: "which classes are taken for which",
+    about: "the confusion matrix: which classes are taken for which",
     needs: Needs::HeldOut,
     textbook: false,
     settings: &[HOLDOUT],
@@ -25,7 +25,7 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let evaluation = evaluate_rows(model, &subject.data, &subject.rows)?;
+    let evaluation = subject.evaluation(model)?;
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     let mut notes = vec![format!(
         "{}: {} in {}: {} ({} to {} with 95 % confidence).",
@@ -45,7 +45,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         });
         notes.push(format!("Most often: {}.", told.collect::<Vec<_>>().join(", ")));
     }
-    let title = settings.title(|| format!("Which class is taken for which, {}", subject.source));
+    let title = settings.title(|| format!("Confusion matrix, {}", subject.source));
     let counts: Vec<Vec<u64>> = evaluation.confusion.rows().collect();
     let table = Confusion { title, notes, classes: names, counts: &counts };
     Ok(table.draw(canvas)?)

@@ -42,11 +42,11 @@ use rosenblatt::catalogue::{self, Catalogue};
 
 pub use error::FigureError;
 pub use network::approximation;
-pub use report::{Judged, Report, report};
+pub use report::{Report, report};
 pub use rosenblatt_plot::{Canvas, Look, Picture, PlotError, Svg, Terminal};
 pub use sentences::{TaggerReport, describe_estimate};
 pub use settings::{Setting, Settings, Takes};
-pub use subject::Subject;
+pub use subject::{Judged, Subject};
 
 /// A kind of picture.
 #[derive(Debug, Clone, Copy)]

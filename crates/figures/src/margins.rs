@@ -19,10 +19,16 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let all = margins(model, &subject.data, &subject.rows, true);
+    let all = match &subject.held_out {
+        Some(held_out) => held_out.margins(),
+        None => margins(model, &subject.data, &subject.rows, true),
+    };
     // Rows of a class that the model never heard of have no margin.
     let values: Vec<f64> = all.iter().copied().filter(|value| value.is_finite()).collect();
-    let is_distance = model.planes().is_some_and(|planes| planes.n_outputs() == 1);
+    let (shown, n_clipped) = clipped(&values);
+    let is_distance =
+        subject.held_out.is_none() && model.planes().is_some_and(|planes| planes.n_outputs() == 1);
+    let is_log_odds = subject.held_out.as_ref().is_some_and(|held_out| held_out.has_probabilities());
     let wrong = values.iter().filter(|value| **value <= 0.0).count() as u64;
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!(
@@ -36,7 +42,12 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         let unknown = counted((all.len() - values.len()) as u64, "row is", "rows are");
         notes.push(format!("{unknown} of a class that the model does not know, and left out."));
     }
+    if n_clipped > 0 {
+        let rows = counted(n_clipped, "row lies", "rows lie");
+        notes.push(format!("{rows} beyond the ends, and are counted in the outermost bars."));
+    }
     let name = match (is_distance, model.labels().len()) {
+        _ if is_log_odds => "log odds of the actual class against the next",
         (true, _) => "signed distance from the boundary",
         (false, 2) => "signed score",
         (false, _) => "margin of the true class over the next",
@@ -48,7 +59,47 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         name: name.to_owned(),
         counted: "rows".to_owned(),
         meaning: ["wrong", "right"].map(str::to_owned),
-        values: &values,
+        values: &shown,
     };
     Ok(histogram.draw(canvas)?)
+}
+
+/// So many values in a hundred are looked for at each end, and drawn apart from the rest if they lie so much further out.
+const END: usize = 100;
+const FAR: f64 = 3.0;
+
+/// The values, those far beyond nearly all others drawn in, so that a single one does not leave the rest a line; and how many
+/// that are.
+fn clipped(values: &[f64]) -> (Vec<f64>, u64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n_ends = sorted.len() / END;
+    let (Some(low), Some(high)) = (sorted.get(n_ends), sorted.get(sorted.len().saturating_sub(n_ends + 1)))
+    else {
+        return (Vec::new(), 0);
+    };
+    let reach = (high - low).abs().max(low.abs()).max(high.abs());
+    let (least, most) = (low - FAR * reach, high + FAR * reach);
+    let is_beyond = |value: &&f64| !(least..=most).contains(*value);
+    let n_clipped = values.iter().filter(is_beyond).count();
+    if n_clipped == 0 || !reach.is_finite() {
+        return (sorted, 0);
+    }
+    (values.iter().map(|value| value.clamp(low - reach, high + reach)).collect(), n_clipped as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_far_out_does_not_flatten_the_rest() {
+        let mut values: Vec<f64> = (0..300).map(|row| f64::from(row) / 100.0 - 1.0).collect();
+        assert_eq!(clipped(&values).1, 0);
+        values.push(1700.0);
+        let (shown, n_clipped) = clipped(&values);
+        assert_eq!((n_clipped, shown.len()), (1, 301));
+        assert!(shown.iter().all(|value| value.abs() < 10.0));
+        assert_eq!(clipped(&[]), (Vec::new(), 0));
+    }
 }

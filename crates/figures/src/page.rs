@@ -126,6 +126,13 @@ impl Page {
         self.body.push_str("</dl>\n</article>\n");
     }
 
+    /// What is shown only to those who open it.
+    pub(crate) fn fold(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
+        let _ = writeln!(self.body, "<details><summary>{}</summary>", escaped(heading));
+        fill(self);
+        self.body.push_str("</details>\n");
+    }
+
     /// Something to be copied.
     pub(crate) fn code(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(escaped).collect();

@@ -1,7 +1,7 @@
 //! Precision against recall: how many of those taken for a class are of it, as more and more of its rows are found.
 
 use crate::error::FigureError;
-use crate::roc::{MOST_CURVES, UNIT, about_marks, thresholds};
+use crate::roc::{MOST_CURVES, Scale, UNIT};
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
@@ -19,7 +19,10 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let mut curves = precision_recall(model, &subject.data, &subject.rows);
+    let mut curves = match &subject.held_out {
+        Some(held_out) => held_out.precision_recall(),
+        None => precision_recall(model, &subject.data, &subject.rows),
+    };
     if curves.is_empty() {
         return Err(PlotError::Nothing { what: "rows of a class, and others,".to_owned() }.into());
     }
@@ -31,6 +34,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     }
     notes.push("Beside each class stands its average precision: 1 is perfect.".to_owned());
     let is_alone = curves.len() == 1;
+    let scale = Scale::of(subject, model);
     let (mut series, mut marks, mut levels) = (Vec::new(), Vec::new(), Vec::new());
     for (colour, curve) in curves.into_iter().enumerate() {
         // Of points that find the same rows, all but the first are worse than it in every way.
@@ -39,7 +43,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
             .collect();
         let best: Vec<(f64, f64)> = found.iter().map(|&place| curve.points[place]).collect();
         let scores: Vec<f64> = found.iter().map(|&place| curve.thresholds[place]).collect();
-        marks.extend(thresholds(&best, &scores, colour, is_alone));
+        marks.extend(scale.thresholds(&best, &scores, colour, is_alone));
         // Between two thresholds precision is that of the lower one, which is how it is averaged.
         let mut points = Vec::new();
         let mut before = 0.0;
@@ -53,7 +57,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
             levels.push(Level { name: format!("guessing: {:.3}", curve.share), value: curve.share });
         }
     }
-    notes.push(about_marks(is_alone));
+    notes.push(scale.about_marks(is_alone));
     let title = settings.title(|| format!("Precision and recall, {}", subject.source));
     let lines = Lines {
         notes,

@@ -12,7 +12,7 @@ use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Series};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "reliability",
-    about: "how often what is given a probability comes true",
+    about: "the calibration curve: how often what is given a probability comes true",
     needs: Needs::Probabilities,
     textbook: false,
     settings: &[HOLDOUT],
@@ -24,7 +24,10 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     if subject.rows.is_empty() {
         return Err(PlotError::Nothing { what: "rows".to_owned() }.into());
     }
-    let told = reliability(model, &subject.data, &subject.rows)?;
+    let told = match &subject.held_out {
+        Some(held_out) => held_out.reliability()?,
+        None => reliability(model, &subject.data, &subject.rows)?,
+    };
     let notes = vec![
         format!("{}: {}.", subject.learner(), subject.judged),
         format!(
@@ -41,17 +44,17 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         Mark { x: bin.said, y: bin.came_true, colour: 0, note, label: String::new(), span }
     });
     let series = vec![
-        Series::new("as it came", points).bare().colour(0),
-        Series::new("as it should", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6),
+        Series::new("observed", points).bare().colour(0),
+        Series::new("perfectly calibrated", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6),
     ];
     let (x_name, y_name) = match told.class {
         Some(class) => {
             let name = model.labels().name(class);
-            (format!("probability of {name}"), format!("share that are {name}"))
+            (format!("predicted probability of {name}"), format!("observed share of {name}"))
         }
-        None => ("probability of the class that is given".to_owned(), "share that are right".to_owned()),
+        None => ("probability of the predicted class".to_owned(), "share that are right".to_owned()),
     };
-    let title = settings.title(|| format!("Reliability, {}", subject.source));
+    let title = settings.title(|| format!("Calibration curve, {}", subject.source));
     let lines = Lines {
         notes,
         marks: marks.collect(),

@@ -2,7 +2,7 @@
 
 use crate::page::{Cell, Page};
 use crate::settings::Settings;
-use crate::subject::Subject;
+use crate::subject::{Judged, Subject};
 use crate::words::{
     TOP_FEATURES, count, counted, describe_estimate, describe_probabilities, describe_training,
     list_top_features, percent, short_number,
@@ -10,12 +10,11 @@ use crate::words::{
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
-use rosenblatt::evaluate::evaluate_rows;
 use rosenblatt::explain::{Contribution, Explanation};
+use rosenblatt::importance::Measure;
 use rosenblatt::insight::{feature_name, interval, top_features_by_class};
-use rosenblatt::misclassified::{Misclassified, misclassified};
-use rosenblatt::model::fingerprint;
-use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, split};
+use rosenblatt::misclassified::Misclassified;
+use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, evaluate};
 use rosenblatt_plot::{Heat, Ruler, Tile};
 
 /// How many epochs a run for a picture takes at most.
@@ -36,44 +35,12 @@ const LONGEST_CLASS: usize = 60;
 /// Up to how many classes a list of features for each is readable.
 const FEW_CLASSES: usize = 12;
 
+/// How many columns are listed.
+const MOST_COLUMNS: usize = 20;
 /// Up to how many classes a table of them both ways fits a telephone.
 const FEW_COLUMNS: usize = 5;
 /// Narrow enough for a telephone; wider screens show it larger.
 const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper };
-
-/// Which rows a model is judged on.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Judged {
-    /// Those of its data that were held out before it learned.
-    SetAside,
-    /// Those it learned from.
-    Learned,
-    /// Others than those it learned from.
-    Others,
-}
-
-impl Judged {
-    /// For programs.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::SetAside => "held-out rows",
-            Self::Learned => "training rows",
-            Self::Others => "other rows",
-        }
-    }
-
-    /// For people.
-    pub fn sentence(&self, n_rows: u64) -> String {
-        let rows = counted(n_rows, "row", "rows");
-        match self {
-            Self::SetAside => {
-                format!("judged on the {rows} of its own data that were held out before it learned")
-            }
-            Self::Learned => format!("judged on the {rows} it learned from: on new rows it may do worse"),
-            Self::Others => format!("judged on {rows} that are not the data it was trained on"),
-        }
-    }
-}
 
 /// A page about `model`, which is called `name`, judged on `data`, which comes from `source`: HTML that stands alone,
 /// without scripts.
@@ -113,11 +80,17 @@ impl<'a> Report<'a> {
     /// A report on `model`, which is called `name`, judged on `data`, which comes from `source`. An error if its rows
     /// have not as many values as the model has features.
     pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Result<Self, Error> {
-        let (rows, judged) = judged_rows(model, &data);
-        let evaluation = evaluate_rows(model, &data, &rows)?;
-        let wrong = misclassified(model, &data, &rows);
-        let words = format!("{} {}", count(rows.len() as u64), judged.word());
-        let mut seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        Self::of(name, model, Subject::of_model(source, data, model.clone()))
+    }
+
+    /// The same, judged on the rows that the model learned from, if these are its own.
+    pub fn on_training_rows(self) -> Result<Self, Error> {
+        Self::of(&self.name, self.model, self.seen.on_training_rows())
+    }
+
+    fn of(name: &str, model: &'a Model, mut seen: Subject) -> Result<Self, Error> {
+        let (evaluation, wrong, judged) =
+            (seen.evaluation(model)?, seen.misclassified(model), seen.judged_on);
         // A run for a picture takes no longer because a file says so.
         let options = seen.spec.options();
         if options.epochs > MOST_EPOCHS
@@ -191,7 +164,14 @@ impl<'a> Report<'a> {
         if is_learned && let Some(told) = describe_estimate(model) {
             page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));
         }
-        let of = if is_learned { "training error" } else { "error" };
+        let is_folded = model.training_summary().folds.is_some();
+        let of_estimate = if is_folded { "cross-validated error" } else { "held-out error" };
+        let of = match self.judged {
+            Judged::Learned => "training error",
+            Judged::HeldOut => of_estimate,
+            Judged::SetAside => "held-out error",
+            Judged::Others => "error",
+        };
         page.lead(&format!(
             "{} of {} right. The {of} is {}, and with 95 % confidence between {} and {}.",
             percent(evaluation.accuracy()),
@@ -219,9 +199,7 @@ impl<'a> Report<'a> {
             page.warning(&format!("This is no better than always saying {name}."));
         }
         let mut tiles = Vec::new();
-        let of_estimate = if summary.folds.is_some() { "cross-validated error" } else { "held-out error" };
         tiles.extend(estimate.map(|error| (percent(error), of_estimate)));
-        let of = if self.judged == Judged::SetAside { "held-out error" } else { of };
         tiles.push((percent(evaluation.error()), of));
         tiles.extend(
             baseline.map(|(_, error)| (percent(error), "error of always saying the most common class")),
@@ -236,41 +214,10 @@ impl<'a> Report<'a> {
     }
 
     fn quality(&self, page: &mut Page) {
-        let evaluation = &self.evaluation;
         page.section("How good it is");
-        let names = evaluation.labels.names();
-        let rows: Vec<Vec<Cell>> = (0..names.len())
-            .filter(|&class| evaluation.support(class) > 0)
-            .map(|class| {
-                let numbers = [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)];
-                let numbers = numbers.map(|number| Cell::Number(format!("{number:.3}")));
-                let mut row =
-                    vec![Cell::Head(names[class].clone()), Cell::Number(count(evaluation.support(class)))];
-                row.extend(numbers);
-                row.push(Cell::Number(
-                    evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")),
-                ));
-                row
-            })
-            .collect();
-        page.paragraph(
-            "Precision: of the rows given the class, the share that are of it. Recall: of the rows of the class, \
-             the share that were given it. AUC: the chance that a row of the class scores higher than another.",
-        );
-        page.table("Class by class.", &["class", "rows", "precision", "recall", "F1", "AUC"], &rows);
-        if names.len() <= FEW_COLUMNS {
-            let head: Vec<String> = names.iter().map(|name| format!("as {name}")).collect();
-            let head: Vec<&str> =
-                std::iter::once("true class").chain(head.iter().map(String::as_str)).collect();
-            let rows: Vec<Vec<Cell>> = (names.iter().zip(evaluation.confusion.rows()))
-                .map(|(name, counts)| {
-                    let counts = counts.into_iter().map(|number| Cell::Number(count(number)));
-                    std::iter::once(Cell::Head(name.clone())).chain(counts).collect()
-                })
-                .collect();
-            page.table("What rows of each class were taken for.", &head, &rows);
-        } else {
-            self.picture(page, "confusion", "What rows of each class were taken for.");
+        tables(page, &self.evaluation);
+        if self.evaluation.labels.len() > FEW_COLUMNS {
+            self.picture(page, "confusion", "The confusion matrix: what rows of each class were taken for.");
         }
         self.picture(
             page,
@@ -283,8 +230,8 @@ impl<'a> Report<'a> {
             "How many of the rows taken for a class are of it, as more and more of its rows are found.",
         );
         self.picture(page, "reliability", "How often what was given a probability came true.");
-        if let Some(probability_scores) = evaluation.probability_scores {
-            let fitted = if self.judged == Judged::SetAside {
+        if let Some(probability_scores) = self.evaluation.probability_scores {
+            let fitted = if matches!(self.judged, Judged::SetAside | Judged::HeldOut) {
                 "; they were fitted on these very rows, so that on new ones both are a little worse"
             } else {
                 ""
@@ -292,17 +239,53 @@ impl<'a> Report<'a> {
             let told = describe_probabilities(probability_scores);
             page.paragraph(&format!("Its probabilities: {told} (both 0 at best{fitted})."));
         }
+        if self.judged == Judged::HeldOut
+            && let Ok(training) = evaluate(self.model, &self.seen.data)
+        {
+            page.fold("The rows it learned from", |page| {
+                page.paragraph(&format!(
+                    "Training error: {} of {}. It says how well the model fits what it has seen, not what new rows may expect.",
+                    percent(training.error()),
+                    counted(training.rows, "row", "rows")
+                ));
+                tables(page, &training);
+            });
+        }
     }
 
     fn features(&self, page: &mut Page) {
         let model = self.model;
         let names = model.labels().names();
+        if let Some(importance) = model.importance() {
+            page.section("Columns that matter");
+            let what = match importance.measure {
+                Measure::LogLoss => "log loss",
+                Measure::Error => "error",
+            };
+            page.paragraph(&format!(
+                "By how much the {what} rises when the values of a column are shuffled among rows that were not learned from, \
+                 with 95 % confidence. An interval that reaches down to 0 may be chance."
+            ));
+            let rows: Vec<Vec<Cell>> = (importance.columns.iter().take(MOST_COLUMNS))
+                .map(|column| {
+                    let (low, high) = column.interval;
+                    let interval = format!("{low:.4} to {high:.4}");
+                    let rise = format!("{:.4}", column.rise);
+                    vec![Cell::Head(column.column.clone()), Cell::Number(rise), Cell::Number(interval)]
+                })
+                .collect();
+            page.table(
+                "The columns, the one that is missed most first.",
+                &["column", what, "interval"],
+                &rows,
+            );
+        }
         let mut strong = top_features_by_class(model, TOP_FEATURES);
         strong.truncate(FEW_CLASSES);
         if strong.iter().all(Vec::is_empty) {
             return;
         }
-        page.section("What it listens to");
+        page.section("What the model goes by");
         let drawn =
             self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
         if drawn && (self.is_of_pictures() || list_top_features(model).is_empty()) {
@@ -354,11 +337,16 @@ impl<'a> Report<'a> {
             return page.paragraph("There are none.");
         }
         page.paragraph(&format!(
-            "{}, the most confident mistakes first. Where the model is sure and wrong, the label may be, too.",
+            "{}, the most confident mistakes first. Where the model is sure and wrong, the label may be, too.{}",
             if wrong.len() > SHOWN {
                 format!("{SHOWN} of {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
             } else {
                 counted(wrong.len() as u64, "wrong row", "wrong rows")
+            },
+            if self.judged == Judged::HeldOut {
+                " What speaks for and against is that of the model that was kept, which knows these rows by now."
+            } else {
+                ""
             }
         ));
         let shown = self.shown();
@@ -466,15 +454,38 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The rows a model should be judged on: those it has not learned from, if there are any.
-fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
-    let all: Vec<u32> = (0..data.len() as u32).collect();
-    if model.data_fingerprint() != Some(fingerprint(data).as_str()) {
-        return (all, Judged::Others);
+/// What rows of each class were taken for, and how often that was right.
+fn tables(page: &mut Page, evaluation: &Evaluation) {
+    let names = evaluation.labels.names();
+    let rows: Vec<Vec<Cell>> = (0..names.len())
+        .filter(|&class| evaluation.support(class) > 0)
+        .map(|class| {
+            let numbers = [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)];
+            let numbers = numbers.map(|number| Cell::Number(format!("{number:.3}")));
+            let mut row =
+                vec![Cell::Head(names[class].clone()), Cell::Number(count(evaluation.support(class)))];
+            row.extend(numbers);
+            row.push(Cell::Number(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}"))));
+            row
+        })
+        .collect();
+    page.paragraph(
+        "Precision: of the rows given the class, the share that are of it. Recall: of the rows of the class, \
+         the share that were given it. AUC: the chance that a row of the class scores higher than another.",
+    );
+    page.table("Class by class.", &["class", "rows", "precision", "recall", "F1", "AUC"], &rows);
+    if names.len() <= FEW_COLUMNS {
+        let head: Vec<String> = names.iter().map(|name| format!("predicted {name}")).collect();
+        let head: Vec<&str> =
+            std::iter::once("actual class").chain(head.iter().map(String::as_str)).collect();
+        let rows: Vec<Vec<Cell>> = (names.iter().zip(evaluation.confusion.rows()))
+            .map(|(name, counts)| {
+                let counts = counts.into_iter().map(|number| Cell::Number(count(number)));
+                std::iter::once(Cell::Head(name.clone())).chain(counts).collect()
+            })
+            .collect();
+        page.table("Confusion matrix: what rows of each class were taken for.", &head, &rows);
     }
-    let Some(share) = model.training_summary().held_out else { return (all, Judged::Learned) };
-    let (_, held) = split(data, share, model.spec().options().seed);
-    (held, Judged::SetAside)
 }
 
 fn explanations(model: &Model, data: &Dataset, wrong: &[Misclassified]) -> Vec<Explanation> {

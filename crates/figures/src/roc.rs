@@ -4,6 +4,7 @@ use crate::error::FigureError;
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
+use rosenblatt::Model;
 use rosenblatt::roc::roc;
 use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Range, Series, number};
 
@@ -25,7 +26,10 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let mut curves = roc(model, &subject.data, &subject.rows);
+    let mut curves = match &subject.held_out {
+        Some(held_out) => held_out.roc(),
+        None => roc(model, &subject.data, &subject.rows),
+    };
     if curves.is_empty() {
         return Err(PlotError::Nothing { what: "rows of a class, and others,".to_owned() }.into());
     }
@@ -37,13 +41,14 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     }
     notes.push("Beside each class stands the area below its curve: 1 is perfect, 0.5 is chance.".to_owned());
     let is_alone = curves.len() == 1;
+    let scale = Scale::of(subject, model);
     let (mut series, mut marks) = (Vec::new(), Vec::new());
     for (colour, curve) in curves.into_iter().enumerate() {
-        marks.extend(thresholds(&curve.points, &curve.thresholds, colour, is_alone));
+        marks.extend(scale.thresholds(&curve.points, &curve.thresholds, colour, is_alone));
         let name = format!("{}: {:.3}", model.labels().name(curve.class), curve.area);
         series.push(Series::new(name, curve.points).bare().colour(colour));
     }
-    notes.push(about_marks(is_alone));
+    notes.push(scale.about_marks(is_alone));
     series.push(Series::new("chance", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6));
     let title = settings.title(|| format!("ROC curves, {}", subject.source));
     let lines = Lines {
@@ -57,42 +62,94 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     Ok(lines.draw(canvas)?)
 }
 
-/// Points of a curve with the scores from which on rows are taken for the class: the one of a score of zero, and if the
-/// curve is alone, others about evenly along it, with their scores beside them.
-pub(crate) fn thresholds(
-    points: &[(f64, f64)],
-    thresholds: &[f64],
-    colour: usize,
-    is_alone: bool,
-) -> Vec<Mark> {
-    let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
-    let length: f64 = points.windows(2).map(|pair| apart(pair[0], pair[1])).sum();
-    let mark = |place: usize| {
-        let ((x, y), score) = (points[place], thresholds[place]);
-        let note = format!("score {} or more: {x:.3} across, {y:.3} upwards", number(score));
-        Mark { x, y, colour, note, label: if is_alone { number(score) } else { String::new() }, span: None }
-    };
-    // The last point whose rows all score above zero.
-    let own = thresholds.iter().rposition(|score| *score > 0.0 && score.is_finite());
-    let mut chosen: Vec<usize> = own.into_iter().collect();
-    let (mut gone, mut next) = (0.0, 0.0);
-    for place in (0..points.len()).filter(|_| is_alone) {
-        gone += if place > 0 { apart(points[place - 1], points[place]) } else { 0.0 };
-        let is_near =
-            chosen.iter().any(|&other| apart(points[other], points[place]) < 0.5 * length / MARKED as f64);
-        if thresholds[place].is_finite() && gone >= next && !is_near {
-            chosen.push(place);
-            next = gone + length / MARKED as f64;
-        }
-    }
-    chosen.into_iter().map(mark).collect()
+/// What thresholds are told in.
+pub(crate) enum Scale<'m> {
+    /// Scores.
+    Scores,
+    /// Scores that the curve of this model turns into probabilities.
+    Calibrated(&'m Model),
+    /// Probabilities.
+    Probabilities,
 }
 
-/// What the marks are.
-pub(crate) fn about_marks(is_alone: bool) -> String {
-    if is_alone {
-        "Rings are thresholds: the score from which on a row is taken for the class.".to_owned()
-    } else {
-        "Rings are where the score of the class is zero.".to_owned()
+impl<'m> Scale<'m> {
+    pub(crate) fn of(subject: &Subject, model: &'m Model) -> Self {
+        match &subject.held_out {
+            Some(held_out) if held_out.has_probabilities() => Self::Probabilities,
+            // Of more than two classes, a probability hangs on the scores of all.
+            None if model.calibration().is_some() && model.labels().len() == 2 => Self::Calibrated(model),
+            _ => Self::Scores,
+        }
+    }
+
+    /// The threshold in words, and whether it is beyond the one by which the class is given.
+    fn told(&self, threshold: f64) -> (String, bool) {
+        let probability = match self {
+            Self::Scores => return (number(threshold), threshold > 0.0),
+            Self::Probabilities => threshold,
+            Self::Calibrated(model) => {
+                let mut shares = Vec::new();
+                if let Some(calibration) = model.calibration() {
+                    calibration.probabilities(&[threshold], &mut shares);
+                }
+                shares.get(1).copied().unwrap_or(threshold)
+            }
+        };
+        let told = match probability {
+            share if share < 0.005 => "< 0.01".to_owned(),
+            share if share > 0.995 => "> 0.99".to_owned(),
+            share => format!("{share:.2}"),
+        };
+        (told, probability > 0.5)
+    }
+
+    /// Points of a curve with the thresholds from which on rows are taken for the class: the one by which it is given, and
+    /// if the curve is alone, others about evenly along it, with their thresholds beside them.
+    pub(crate) fn thresholds(
+        &self,
+        points: &[(f64, f64)],
+        thresholds: &[f64],
+        colour: usize,
+        is_alone: bool,
+    ) -> Vec<Mark> {
+        let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
+        let length: f64 = points.windows(2).map(|pair| apart(pair[0], pair[1])).sum();
+        let mark = |place: usize| {
+            let ((x, y), (told, _)) = (points[place], self.told(thresholds[place]));
+            let what = if matches!(self, Self::Scores) { "score" } else { "probability" };
+            let note = format!("{what} {told} or more: {x:.3} across, {y:.3} upwards");
+            Mark { x, y, colour, note, label: if is_alone { told } else { String::new() }, span: None }
+        };
+        // The last point whose rows are all given the class.
+        let own = thresholds.iter().rposition(|threshold| threshold.is_finite() && self.told(*threshold).1);
+        let mut chosen: Vec<usize> = own.into_iter().collect();
+        let (mut gone, mut next) = (0.0, 0.0);
+        for place in (0..points.len()).filter(|_| is_alone) {
+            gone += if place > 0 { apart(points[place - 1], points[place]) } else { 0.0 };
+            let is_near = chosen
+                .iter()
+                .any(|&other| apart(points[other], points[place]) < 0.5 * length / MARKED as f64);
+            if thresholds[place].is_finite() && gone >= next && !is_near {
+                chosen.push(place);
+                next = gone + length / MARKED as f64;
+            }
+        }
+        chosen.into_iter().map(mark).collect()
+    }
+
+    /// What the marks are.
+    pub(crate) fn about_marks(&self, is_alone: bool) -> String {
+        match (is_alone, self) {
+            (true, Self::Scores) => {
+                "Circles are thresholds: the lowest score that is taken for the class.".to_owned()
+            }
+            (true, _) => {
+                "Circles are thresholds: the lowest probability that is taken for the class.".to_owned()
+            }
+            (false, Self::Probabilities) => {
+                "Circles are where the probability of the class is one half.".to_owned()
+            }
+            (false, _) => "Circles are where the score of the class is zero.".to_owned(),
+        }
     }
 }

@@ -6,9 +6,9 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{count, counted, percent, short_number};
 use crate::{Figure, Needs};
-use rosenblatt::Tagger;
 use rosenblatt::sequence::spans::{Agreement, Count};
 use rosenblatt::tagger::{Mistaken, TaggerEstimate};
+use rosenblatt::{Model, Tagger};
 use rosenblatt_plot::{Canvas, Confusion, Picture, PlotError, Svg, Transitions};
 use std::collections::BTreeMap;
 
@@ -29,13 +29,14 @@ pub(crate) const TRANSITIONS: Figure = Figure {
 };
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
-    let tagger = subject.tagger.as_ref().ok_or(FigureError::NoTagger { figure: TRANSITIONS.name })?;
+    let tagger = subject.model.as_ref().and_then(Model::tagger);
+    let tagger = tagger.ok_or(FigureError::NoTagger { figure: TRANSITIONS.name })?;
     tagger.weights()?;
     let title = settings.title(|| format!("Which label follows which, {}", subject.source));
     Ok(transitions(tagger, title, canvas)?)
 }
 
-fn transitions(tagger: &Tagger, title: String, canvas: Canvas) -> Result<Picture, PlotError> {
+fn transitions(tagger: Tagger<'_>, title: String, canvas: Canvas) -> Result<Picture, PlotError> {
     let labels = &tagger.labels()[..tagger.labels().len().min(MOST_LABELS)];
     let step = |before: usize, label: usize| {
         let weight = tagger.tagging().step(&[before as u32], label as u32);
@@ -53,7 +54,7 @@ fn transitions(tagger: &Tagger, title: String, canvas: Canvas) -> Result<Picture
     Transitions { title, notes, labels, weights: &weights }.draw(canvas)
 }
 
-fn learner(tagger: &Tagger) -> String {
+fn learner(tagger: Tagger<'_>) -> String {
     let options = tagger.options();
     let readout = options.readout();
     let scheme =
@@ -67,7 +68,7 @@ pub struct TaggerReport<'a> {
     /// What the tagger is called.
     pub name: String,
     /// The tagger.
-    pub tagger: &'a Tagger,
+    pub tagger: Tagger<'a>,
     /// What the sentences are called.
     pub source: String,
     /// How it fared on them.

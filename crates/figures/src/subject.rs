@@ -3,19 +3,62 @@
 use crate::boundary::SUPPORT;
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
-use crate::words::{counted, file_name};
+use crate::words::{count, counted, file_name};
 use crate::{Figure, Needs};
 use rosenblatt::calibration::Method;
 use rosenblatt::certify::{Certificate, Claim};
 use rosenblatt::core::{Hyperplanes, Observer, Readout, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
-use rosenblatt::evaluate::matched;
+use rosenblatt::evaluate::{evaluate_rows, matched};
+use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
-use rosenblatt::{Dataset, Error, Labels, Model, Online, Options, Spec, Tagger, Training, split, train};
+use rosenblatt::{
+    Dataset, Error, Evaluation, HeldOut, Labels, Model, Online, Options, Spec, Training, split, train,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// Which rows a model is judged on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// Those of its data that it has not learned from.
+    SetAside,
+    /// Those of its data that were held out when it was judged, by the same training without them.
+    HeldOut,
+    /// Those it learned from.
+    Learned,
+    /// Others than those it learned from.
+    Others,
+}
+
+impl Judged {
+    /// For programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SetAside | Self::HeldOut => "held-out rows",
+            Self::Learned => "training rows",
+            Self::Others => "other rows",
+        }
+    }
+
+    /// For people.
+    pub fn sentence(self, n_rows: u64) -> String {
+        let rows = counted(n_rows, "row", "rows");
+        match self {
+            Self::SetAside => {
+                format!("judged on the {rows} of its own data that were held out before it learned")
+            }
+            Self::HeldOut => {
+                let rows = counted(n_rows, "held-out row", "held-out rows");
+                format!("judged on {rows} of its own data, each by the same training without it")
+            }
+            Self::Learned => format!("judged on the {rows} it learned from: expect more errors on new rows"),
+            Self::Others => format!("judged on {rows} that are not the data it was trained on"),
+        }
+    }
+}
 
 /// Data and a model.
 #[derive(Debug, Clone)]
@@ -34,49 +77,87 @@ pub struct Subject {
     pub rows: Vec<u32>,
     /// What those rows are, in a few words.
     pub judged: String,
+    /// Which of all rows they are.
+    pub judged_on: Judged,
+    /// What was predicted of them by trainings that did not learn from them, if that is what it is judged by.
+    pub held_out: Option<Arc<HeldOut>>,
     /// For each row, whether the run made a step for it, if that was watched.
     pub support: Option<Vec<bool>>,
     /// What the hyperplane is, in a few words, where it was not learned by the spec.
     pub named: Option<String>,
     /// What the rows that `support` frames are, where the run made no step for them.
     pub framed: Option<String>,
-    /// A tagger of sentences, in the place of a model.
-    pub tagger: Option<Arc<Tagger>>,
 }
 
 impl Subject {
-    /// A model, and data whose rows it is judged on.
+    /// A model, and data whose rows it is judged on. Of the data that it learned from, these are the rows that were held out
+    /// when it was judged, as far as it knows of them.
     pub fn of_model(source: impl Into<String>, data: Dataset, model: Model) -> Self {
-        let rows: Vec<u32> = (0..data.len() as u32).collect();
+        let mut rows: Vec<u32> = (0..data.len() as u32).collect();
+        let summary = model.training_summary();
+        let is_refitted = summary.estimate.is_some_and(|estimate| estimate.refitted);
+        let mut held_out = None;
+        let judged_on = if data.is_empty() || !model.is_of(&data) {
+            Judged::Others
+        } else if let Some(share) = summary.held_out.filter(|_| !is_refitted) {
+            (_, rows) = split(&data, share, model.spec().options().seed);
+            Judged::SetAside
+        } else if let Some(known) = model.held_out() {
+            rows = known.rows().to_vec();
+            held_out = Some(Arc::clone(known));
+            Judged::HeldOut
+        } else {
+            Judged::Learned
+        };
+        let judged = match judged_on {
+            Judged::Others => counted(rows.len() as u64, "row", "rows"),
+            _ => format!("{} {}", count(rows.len() as u64), judged_on.word()),
+        };
         Self {
             source: file_name(&source.into()).to_owned(),
             spec: model.spec().clone(),
             scaler: model.schema().and_then(|schema| schema.scaler.clone()),
-            judged: counted(rows.len() as u64, "row", "rows"),
+            judged,
+            judged_on,
+            held_out,
             rows,
             data,
             model: Some(model),
             support: None,
             named: None,
             framed: None,
-            tagger: None,
         }
     }
 
-    /// A tagger of sentences.
-    pub fn of_tagger(source: impl Into<String>, tagger: Arc<Tagger>) -> Self {
-        Self {
-            source: source.into(),
-            data: Dataset::from_rows::<[f64; 0], &str>(&[], &[]),
-            spec: Spec::default(),
-            model: None,
-            scaler: None,
-            rows: Vec::new(),
-            judged: String::new(),
-            support: None,
-            named: None,
-            framed: None,
-            tagger: Some(tagger),
+    /// A model, and nothing else.
+    pub fn of_model_alone(source: impl Into<String>, model: Model) -> Self {
+        Self::of_model(source, Dataset::from_rows::<[f64; 0], &str>(&[], &[]), model)
+    }
+
+    /// The same, judged on the rows that the model learned from, if these are its own.
+    #[must_use]
+    pub fn on_training_rows(self) -> Self {
+        if self.judged_on != Judged::HeldOut {
+            return self;
+        }
+        let rows: Vec<u32> = (0..self.data.len() as u32).collect();
+        let judged = format!("{} {}", count(rows.len() as u64), Judged::Learned.word());
+        Self { rows, judged, judged_on: Judged::Learned, held_out: None, ..self }
+    }
+
+    /// What is right and wrong of the rows it is judged on.
+    pub(crate) fn evaluation(&self, model: &Model) -> Result<Evaluation, Error> {
+        match &self.held_out {
+            Some(held_out) => Ok(held_out.evaluation(model.labels())),
+            None => evaluate_rows(model, &self.data, &self.rows),
+        }
+    }
+
+    /// The rows it is judged on that were given the wrong class, the most confident mistakes first.
+    pub(crate) fn misclassified(&self, model: &Model) -> Vec<Misclassified> {
+        match &self.held_out {
+            Some(held_out) => held_out.misclassified(),
+            None => misclassified(model, &self.data, &self.rows),
         }
     }
 
@@ -101,10 +182,11 @@ impl Subject {
             scaler,
             rows,
             judged,
+            judged_on: Judged::Others,
+            held_out: None,
             support: None,
             named: None,
             framed: None,
-            tagger: None,
         };
         if figure.needs_run(settings) {
             return Ok(subject);
@@ -134,12 +216,12 @@ impl Subject {
         let model = Some(model);
         let n_judged = if held.is_empty() { learned.len() } else { held.len() } as u64;
         let n_judged = counted(n_judged, "row", "rows");
-        let (rows, judged) = if held.is_empty() {
-            (subject.rows, format!("{n_judged} it learned from"))
+        let (rows, judged, judged_on) = if held.is_empty() {
+            (subject.rows, format!("{n_judged} it learned from"), Judged::Learned)
         } else {
-            (held, format!("{n_judged} that were not learned from"))
+            (held, format!("{n_judged} that were not learned from"), Judged::SetAside)
         };
-        Ok(Self { model, rows, judged, support: steps.0, ..subject })
+        Ok(Self { model, rows, judged, judged_on, support: steps.0, ..subject })
     }
 
     /// A certificate and the rows it is about: its hyperplane, or the one that the pocket perceptron finds where there

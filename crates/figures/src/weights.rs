@@ -44,7 +44,9 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         None | Some(Scaling::None) => {}
         Some(Scaling::UnitNorm) => notes.push("Rows are scaled to length 1 first.".to_owned()),
         Some(_) => {
-            notes.push("Features are brought to one scale first, so their weights compare.".to_owned());
+            notes.push(
+                "Columns of numbers are brought to one scale first; categories and words are not.".to_owned(),
+            );
         }
     }
     let size = settings.parsed(&IMAGE, size)?.or_else(|| {

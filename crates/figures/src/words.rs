@@ -3,6 +3,7 @@
 use rosenblatt::Model;
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
+use rosenblatt::importance::Measure;
 use rosenblatt::insight::{interval, top_features_by_class};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
@@ -131,7 +132,7 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
             )
         }
         (None, true) => format!(
-            "held-out error: {line}\nof the same choice and training without these rows; then the model learned from all"
+            "held-out error: {line}\nof the same training without these rows; the model itself learned from all"
         ),
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
     })
@@ -160,6 +161,36 @@ fn map(model: &Model) -> Option<String> {
     let given = given.concat();
     let size = counted(map.size() as u64, "feature", "features");
     Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
+}
+
+/// Which columns matter, the one that is missed most first; nothing if that is not known.
+pub fn list_importance(model: &Model) -> String {
+    let Some(importance) = model.importance() else { return String::new() };
+    let (what, told): (_, fn(f64) -> String) = match importance.measure {
+        Measure::LogLoss => ("log loss", |rise| format!("{rise:.3}")),
+        Measure::Error => ("error", percent),
+    };
+    let (missed, others): (Vec<_>, Vec<_>) =
+        importance.columns.iter().partition(|column| column.interval.0 > 0.0);
+    let mut text = String::new();
+    for column in missed.iter().take(TOP_FEATURES) {
+        let (low, high) = column.interval;
+        let _ =
+            writeln!(text, "  {}: {} ({} to {})", column.column, told(column.rise), told(low), told(high));
+    }
+    let n_more = missed.len().saturating_sub(TOP_FEATURES);
+    if n_more > 0 {
+        let _ = writeln!(text, "  and {n_more} more");
+    }
+    if !others.is_empty() {
+        let names: Vec<&str> =
+            others.iter().take(TOP_FEATURES).map(|column| column.column.as_str()).collect();
+        let dots = if others.len() > TOP_FEATURES { ", …" } else { "" };
+        let _ = writeln!(text, "  not missed: {}{dots}", names.join(", "));
+    }
+    format!(
+        "columns that matter, by how much the {what} of held-out rows rises when one is shuffled:\n{text}"
+    )
 }
 
 /// The features that speak most strongly for each class. Numbers without names say something only while

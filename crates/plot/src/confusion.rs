@@ -6,7 +6,7 @@ use crate::grid::{Grid, Spot};
 use crate::ink::Ink;
 use crate::scene::Picture;
 
-/// A table of true classes and given ones.
+/// A table of actual classes and predicted ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confusion<'a> {
     /// What it shows.
@@ -20,7 +20,7 @@ pub struct Confusion<'a> {
 }
 
 impl Confusion<'_> {
-    /// Draws it: true classes downwards, given ones across. Blue is right, orange wrong.
+    /// Draws it: actual classes downwards, predicted ones across. Blue is right, orange wrong.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
         let Self { title, notes, classes, counts } = self;
         let spot = |truth: usize, given: usize| {
@@ -29,9 +29,10 @@ impl Confusion<'_> {
             let share = count as f64 / of_class as f64;
             // Mistakes are few; the root makes them visible.
             let ink = Ink::signed(if truth == given { share / 2.0 } else { -share.sqrt() / 2.0 });
-            let note = format!("{count} rows of {} were given {}", classes[truth], classes[given]);
+            let note = format!("{count} rows of {} were predicted as {}", classes[truth], classes[given]);
             Some(Spot { ink, text: count.to_string(), note })
         };
-        Grid { title, notes, names: classes, captions: ["true class", "given class"] }.draw(spot, canvas)
+        Grid { title, notes, names: classes, captions: ["actual class", "predicted class"] }
+            .draw(spot, canvas)
     }
 }

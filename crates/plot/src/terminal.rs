@@ -214,7 +214,7 @@ impl Page {
         let y = text.at.y + shift.y - 0.36 * text.size;
         let first = first.min(self.columns as f64 - n_letters).max(0.0);
         for (number, letter) in text.text.chars().enumerate() {
-            let letter = if letter.is_control() { ' ' } else { letter };
+            let letter = if is_seen(letter) { letter } else { ' ' };
             if let Some(cell) = self.cell((first + number as f64 + 0.5) * CELL.0, y) {
                 cell.letter = Some(letter);
                 cell.ink = Some(text.ink);
@@ -265,4 +265,9 @@ fn shade(step: i8) -> char {
     let place =
         usize::from(step.unsigned_abs()) * SHADES.len() / (usize::from(HEAT_STEPS.unsigned_abs()) + 1);
     SHADES[place.min(SHADES.len() - 1)]
+}
+/// Whether a terminal shows a letter, and does not obey it: some reorder or hide what stands beside them.
+fn is_seen(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(letter, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }

@@ -131,7 +131,7 @@ pub(crate) fn fit_by_recipe(
 }
 
 fn online_spec(options: &str) -> Outcome<Spec> {
-    let learning: Options = serde_json::from_str(options)?;
+    let learning = serde_json::from_str(options)?;
     Ok(Recipe { learning, ..Recipe::default() }.online_spec()?)
 }
 

@@ -34,7 +34,7 @@ mod _rosenblatt {
     #[pymodule_export]
     use crate::proof::{certify, check_certificate, plot_certificate};
     #[pymodule_export]
-    use crate::tagger::{PyTagger, are_sentences, feature_sets, fit_tagger, train_tagger};
+    use crate::tagger::{are_sentences, feature_sets, fit_tagger};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

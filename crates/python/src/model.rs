@@ -4,6 +4,8 @@ use crate::arrow;
 use crate::error::{Failure, Outcome};
 use crate::product::{Drawing, chosen, drawn};
 use crate::rows;
+use crate::sentences::take_in;
+use crate::tagger;
 use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -177,7 +179,48 @@ impl PyModel {
 
     /// What the model is, as JSON.
     fn summary(&self, most: usize) -> Outcome<String> {
-        Ok(serde_json::to_string(&self.model.summary(most))?)
+        Ok(serde_json::to_string(&self.model.describe(most))?)
+    }
+
+    /// What it is asked for: `classes` of rows, or `tags` of sentences.
+    #[getter]
+    fn task(&self) -> Outcome<String> {
+        Ok(serde_json::from_value(serde_json::to_value(self.model.task())?)?)
+    }
+
+    /// What a model of tags says of sentences in memory: `tags`, `agreement` with these labels, or `reasons`.
+    #[pyo3(signature = (what, sentences, labels=None, most=0))]
+    fn told<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        sentences: &Bound<'py, PyAny>,
+        labels: Option<&Bound<'py, PyAny>>,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = take_in(sentences, labels, Some(tagger::tokens(&self.model)?))?;
+        let lengths = given.lengths;
+        tagger::told(py, &self.model, (what, most), Some(&lengths), || Ok(given.made.stream()))
+    }
+
+    /// The same of files, or of the bytes of one; `text` is the sentences as the command line writes them.
+    #[pyo3(signature = (what, source, format=None, name=None, most=0))]
+    fn told_of_source<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        source: Given,
+        format: Option<&str>,
+        name: Option<&str>,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        tagger::told(py, &self.model, (what, most), None, || tagger::open(source, format, name))
+    }
+
+    /// Every weight of a model of tags that is not zero: its attribute, or the label before, and its label.
+    #[expect(clippy::type_complexity, reason = "two lists of the same kind")]
+    fn weights(&self) -> Outcome<(Vec<(String, String, f64)>, Vec<(String, String, f64)>)> {
+        tagger::weights(&self.model)
     }
 
     /// The weights and biases of its hyperplanes, one after the other; none of votes and kernels.

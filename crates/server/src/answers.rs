@@ -2,12 +2,15 @@
 //!
 //! Objects and columns are those of the command line's `predict`.
 
+use crate::bodies::{self, Kind};
+use crate::config::Limits;
 use crate::live::Published;
 use crate::problem::{Problem, with_flags};
 use crate::registry::Version;
+use crate::sentences;
 use rosenblatt::core::Examples;
 use rosenblatt::model::class_scores;
-use rosenblatt::{Calibration, Error, Explainer, Model};
+use rosenblatt::{Calibration, Error, Explainer, Model, Task};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Visitor};
 use serde_json::json;
@@ -41,26 +44,38 @@ pub(crate) enum Form {
     JsonLines,
     Csv,
     Arrow,
+    /// Sentences in the format that they came in, with their tags.
+    Text,
 }
 
 /// The forms, by content type.
-pub(crate) const FORMS: [(&str, Form); 4] = [
+pub(crate) const FORMS: [(&str, Form); 5] = [
     ("application/json", Form::Json),
     ("application/x-ndjson", Form::JsonLines),
     ("text/csv", Form::Csv),
     ("application/vnd.apache.arrow.stream", Form::Arrow),
+    ("text/plain", Form::Text),
 ];
 
 impl Form {
-    /// The first form that a client names among those it accepts; `otherwise` if it names none.
-    pub(crate) fn accepted(accept: Option<&str>, otherwise: Self) -> Self {
+    /// Whether what is said of a task can be written so.
+    fn suits(self, task: Task) -> bool {
+        match self {
+            Self::Json | Self::JsonLines => true,
+            Self::Csv | Self::Arrow => task == Task::Classes,
+            Self::Text => task == Task::Tags,
+        }
+    }
+
+    /// The first form that a client names among those it accepts; `otherwise` if it names none that suits.
+    pub(crate) fn accepted(accept: Option<&str>, task: Task, otherwise: Self) -> Self {
         let names = accept
             .unwrap_or_default()
             .split(',')
             .map(|name| name.split(';').next().unwrap_or_default().trim());
         let mut found =
             names.filter_map(|name| FORMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)));
-        found.next().map_or(otherwise, |(_, form)| *form)
+        found.find(|(_, form)| form.suits(task)).map_or(otherwise, |(_, form)| *form)
     }
 
     pub(crate) fn content_type(self) -> &'static str {
@@ -192,6 +207,7 @@ impl<'m> Answers<'m> {
             }
             Form::Csv => self.csv(&mut out),
             Form::Arrow => return self.arrow(),
+            Form::Text => return Err(Problem::new("internal", "classes are not told as text")),
         }
         Ok(out.into_bytes())
     }
@@ -246,6 +262,23 @@ impl<'m> Answers<'m> {
         writer.write(&batch).and_then(|()| writer.finish()).map_err(failed)?;
         writer.into_inner().map_err(failed)
     }
+}
+
+/// What is said of a body, whatever the task of the model: the bytes, and of how many rows or sentences.
+pub(crate) fn answered(
+    version: &Version,
+    published: &Published,
+    body: (Kind, &[u8]),
+    wish: Wish,
+    written: (Form, &str),
+    limits: &Limits,
+) -> Result<(Vec<u8>, u64), Problem> {
+    if let Some(tagger) = published.model.tagger() {
+        return sentences::answered(tagger, body, wish, written, limits);
+    }
+    let data = bodies::to_predict(&published.model, body.0, body.1, limits)?;
+    let answers = Answers::new(version, published, &data, wish)?;
+    Ok((answers.written(written.0, written.1)?, answers.classes.len() as u64))
 }
 
 /// Why there are no probabilities, and what there is instead.

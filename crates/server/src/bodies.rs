@@ -2,9 +2,9 @@
 //! would be: the same bytes mean the same rows everywhere. JSON is taken apart no further than into rows.
 
 use crate::config::Limits;
-use crate::problem::Problem;
-use rosenblatt::Model;
+use crate::problem::{Problem, with_flags};
 use rosenblatt::recipe::Ongoing;
+use rosenblatt::{Model, Task};
 use rosenblatt_data::{
     Compression, Dataset, LabelColumn, Limits as DataLimits, ReadOptions, Schema, Source, load_source,
 };
@@ -35,6 +35,8 @@ pub(crate) const CONTENT_TYPES: &[(&str, Kind)] = &[
     ("application/vnd.apache.parquet", Kind::Data(Some("parquet"))),
     ("text/x-libsvm", Kind::Data(Some("libsvm"))),
     ("text/x-vw", Kind::Data(Some("vw"))),
+    ("text/x-conll", Kind::Data(Some("columns"))),
+    ("text/x-conllu", Kind::Data(Some("conllu"))),
     ("image/png", Kind::Data(Some("picture"))),
     ("image/jpeg", Kind::Data(Some("picture"))),
     ("image/x-portable-anymap", Kind::Data(Some("picture"))),
@@ -105,12 +107,20 @@ pub fn unpacked<'a>(
 
 /// Rows to be labelled.
 pub fn to_predict(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+    model.check_task(Task::Classes)?;
     let (format, text) = readable(model, kind, bytes, false)?;
     read(&text, &model.to_predict(options(format, limits)), limits)
 }
 
 /// Rows to be learned from.
 pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+    if base.task() != Task::Classes {
+        let message =
+            format!("this model {}, and only models of rows go on learning in the server", base.task());
+        let help =
+            "go on with {online} and {start-from} where the sentences are, and send the new model file";
+        return Err(Problem::new("cannot-learn", message).with_help(with_flags(&help.into())));
+    }
     let (format, text) = readable(base, kind, bytes, true)?;
     let how = Ongoing::reading(base, with_label(base, options(format, limits)));
     let data = read(&text, &how, limits)?;
@@ -177,6 +187,47 @@ fn readable<'a>(
     }
 }
 
+/// The sentences of a JSON document as a format that the data crate reads: lists of tokens, objects with them, or texts
+/// that are parted into tokens.
+pub(crate) fn token_lists(bytes: &[u8], labelled: bool) -> Result<(&'static str, Vec<u8>), Problem> {
+    let document = Document::parse(bytes)?;
+    document.check()?;
+    let bad = |place: usize, message: &str| {
+        Problem::new("bad-rows", format!("sentence {}: {message}", place + 1)).with_help(
+            "a sentence is a list of tokens, an object with `tokens`, or a text: [[\"the\", \"dog\"]]",
+        )
+    };
+    let is_text = document.rows.iter().all(|row| row.get().starts_with('"'));
+    let mut out = Vec::new();
+    for (place, row) in document.rows.iter().enumerate() {
+        let begun = out.len();
+        let label = document.labels.as_ref().and_then(|labels| labels.get(place)).filter(|_| labelled);
+        match (row.get().as_bytes().first(), label) {
+            (Some(b'"'), None) if is_text => {
+                let text: String = serde_json::from_str(row.get()).map_err(|error| not_json(&error))?;
+                out.extend(text.bytes());
+            }
+            (Some(b'['), None) => out.extend(format!("{{\"tokens\":{}}}", row.get()).bytes()),
+            (Some(b'['), Some(tags)) => {
+                out.extend(format!("{{\"tokens\":{},\"tags\":{}}}", row.get(), tags.get()).bytes());
+            }
+            (Some(b'{'), None) => out.extend(row.get().bytes()),
+            (Some(b'{' | b'"'), Some(_)) => return Err(bad(place, "labels stand beside lists of tokens")),
+            _ => return Err(bad(place, "it is of another kind than the others, or of none that is known")),
+        }
+        one_line(&mut out[begun..]);
+        out.push(b'\n');
+    }
+    Ok((if is_text { "plain" } else { "token-lists" }, out))
+}
+
+/// A row is a line; between the cells of JSON, and the words of a text, a blank means as much as what breaks lines.
+fn one_line(line: &mut [u8]) {
+    for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+}
+
 /// Rows of a JSON document, and their labels if they stand apart.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -216,16 +267,23 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// One line a row, in the format that suits it.
-    fn lines(&self, schema: Option<&Schema>, labelled: bool) -> Result<(&'static str, Vec<u8>), Problem> {
-        let bad = |message: String| Problem::new("bad-rows", message);
+    /// Refuses a document without rows, or with more or fewer labels.
+    fn check(&self) -> Result<(), Problem> {
+        let bad = |message: &str| Problem::new("bad-rows", message);
         if self.labels.as_ref().is_some_and(|labels| labels.len() != self.rows.len()) {
-            return Err(bad("there should be as many labels as rows".to_owned())
+            return Err(bad("there should be as many labels as rows")
                 .with_help("a single row is put into another pair of brackets: {\"rows\": [[1, 2]]}"));
         }
         if self.rows.is_empty() {
-            return Err(bad("there are no rows, expected at least one".to_owned()));
+            return Err(bad("there are no rows, expected at least one"));
         }
+        Ok(())
+    }
+
+    /// One line a row, in the format that suits it.
+    fn lines(&self, schema: Option<&Schema>, labelled: bool) -> Result<(&'static str, Vec<u8>), Problem> {
+        let bad = |message: String| Problem::new("bad-rows", message);
+        self.check()?;
         let is_text = self.rows.iter().all(|row| row.get().starts_with('"'));
         let mut out = Vec::new();
         for (place, row) in self.rows.iter().enumerate() {
@@ -252,8 +310,9 @@ impl<'a> Document<'a> {
                     out.push(b'\t');
                 }
                 let text: String = serde_json::from_str(row.get()).map_err(|error| not_json(&error))?;
-                // A text is a line; what breaks lines parts words as a blank does.
-                out.extend(text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+                let begun = out.len();
+                out.extend(text.bytes());
+                one_line(&mut out[begun..]);
             } else {
                 object(&mut out, row.get(), label, schema)
                     .map_err(|message| bad(format!("row {}: {message}", place + 1)))?;
@@ -316,9 +375,6 @@ fn object(out: &mut Vec<u8>, row: &str, label: Option<&str>, schema: Option<&Sch
         }
     }
     out.push(b'}');
-    // A row is a line; between the cells of JSON a blank means as much as what breaks lines.
-    for byte in out[begun..].iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
+    one_line(&mut out[begun..]);
     Ok(())
 }

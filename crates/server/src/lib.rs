@@ -28,6 +28,7 @@ mod registry;
 mod routes;
 #[doc(hidden)]
 pub mod rows;
+mod sentences;
 mod state;
 mod streams;
 #[doc(hidden)]
@@ -166,8 +167,7 @@ async fn look(app: Arc<App>) {
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    std::fs::read_to_string(path)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    rosenblatt::files::read_text(path).map_err(io::Error::other)
 }
 
 /// A connection takes a descriptor; the system allows more than it gives at first.

@@ -11,7 +11,7 @@ use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::rows;
 use crate::state::{damaged, open_plain, read_plain};
-use rosenblatt::files::write_whole;
+use rosenblatt::files::write_own;
 use rosenblatt::recipe::Ongoing;
 use rosenblatt::{Model, Recipe};
 use rosenblatt_data::Dataset;
@@ -733,7 +733,7 @@ impl Learner {
         let preface = Preface { next: self.next, keys };
         let bytes = pack(&preface, &state);
         self.keys = preface.keys;
-        if write_whole(&self.places.snapshot, &bytes).is_err() {
+        if write_own(&self.places.snapshot, &bytes).is_err() {
             return;
         }
         self.snapshot_bytes = bytes.len() as u64;
@@ -764,7 +764,7 @@ fn cut(name: &str) -> String {
 }
 
 fn begin_log(path: &Path, first: u64) -> io::Result<()> {
-    write_whole(path, &log::header(first)).map_err(|error| match error {
+    write_own(path, &log::header(first)).map_err(|error| match error {
         rosenblatt::files::FileError::Io { source, .. } => source,
         other => io::Error::other(other.to_string()),
     })

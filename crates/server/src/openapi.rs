@@ -115,7 +115,7 @@ pub(crate) fn document() -> Value {
         entry[method] = operation;
     }
     let codes: Vec<&str> = CODES.iter().map(|(code, ..)| *code).collect();
-    json!({
+    let mut description = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Rosenblatt",
@@ -140,18 +140,27 @@ pub(crate) fn document() -> Value {
                     ],
                 },
                 "Row": {
-                    "description": "values by the names of columns, values in the order of columns, or a text",
+                    "description": "values by the names of columns, values in the order of columns, or a text; where the model labels tokens, a list of tokens",
                     "anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}],
                 },
                 "Predictions": {"type": "object", "properties": {
                     "model": {"type": "string"},
                     "version": {"type": "integer"},
                     "learned": {"type": "integer", "description": "examples that the answer has learned from"},
-                    "predictions": {"type": "array", "items": {"type": "object", "required": ["class"], "properties": {
-                        "class": {"type": ["string", "null"]},
-                        "probabilities": {"type": "object", "additionalProperties": {"type": "number"}},
-                        "scores": {"type": "array", "items": {"type": "number"}},
-                    }}},
+                    "predictions": {"type": "array", "items": {"anyOf": [
+                        {"type": "object", "required": ["class"], "properties": {
+                            "class": {"type": ["string", "null"]},
+                            "probabilities": {"type": "object", "additionalProperties": {"type": "number"}},
+                            "scores": {"type": "array", "items": {"type": "number"}},
+                        }},
+                        {"type": "object", "required": ["tokens", "tags"], "properties": {
+                            "tokens": {"type": "array", "items": {"type": "string"}},
+                            "tags": {"type": "array", "items": {"type": "string"}},
+                            "score": {"type": ["number", "null"]},
+                            "leads": {"type": ["array", "null"], "items": {"type": ["number", "null"]}},
+                            "probabilities": {"type": "array", "items": {"type": "number"}},
+                        }},
+                    ]}},
                 }},
                 "Receipt": {"type": "object", "required": ["model", "version", "rows", "learned", "errors", "errors-so-far", "new-classes", "repeated"], "properties": {
                     "model": {"type": "string"},
@@ -165,7 +174,7 @@ pub(crate) fn document() -> Value {
                 }, "additionalProperties": false},
                 "Making": {"type": "object", "properties": {
                     "of": {"type": "integer", "description": "the version to go back to; what was learned so far if nothing is said"},
-                    "learning": {"type": "object", "description": "how it goes on learning; as the model learned if nothing is said"},
+                    "learning": {"$ref": "#/components/schemas/learning"},
                     "blank": {"type": "boolean", "description": "weights begin at zero"},
                     "grow-classes": {"type": "boolean", "description": "whether classes that were never seen are taken in, from this version on"},
                 }, "additionalProperties": false},
@@ -188,8 +197,19 @@ pub(crate) fn document() -> Value {
                 }},
             },
         },
-    })
+    });
+    // Settings are described where they are declared.
+    let settings = rosenblatt::catalogue().schema()["$defs"].to_string();
+    let settings: Value =
+        serde_json::from_str(&settings.replace("#/$defs/", "#/components/schemas/")).unwrap_or_default();
+    for group in LEARNING {
+        description["components"]["schemas"][group] = settings[group].clone();
+    }
+    description
 }
+
+/// Groups of settings that say how a version goes on learning.
+const LEARNING: [&str; 5] = ["learning", "validation", "kernel", "map", "network"];
 
 /// The same for people.
 pub(crate) fn page() -> Response {

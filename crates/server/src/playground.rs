@@ -5,8 +5,10 @@ use crate::config::Limits;
 use crate::connections;
 use crate::metrics::Metrics;
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use std::future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,25 +26,37 @@ pub const FILES: &[(&str, &str, &[u8])] = &[
     ("/index.html", "text/html; charset=utf-8", include_bytes!("../../../site/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_bytes!("../../../site/style.css")),
     ("/app.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/app.js")),
+    ("/desk.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/desk.js")),
     ("/draw.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/draw.js")),
     ("/engine.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/engine.js")),
+    ("/learners.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/learners.js")),
+    ("/lessons.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/lessons.js")),
+    ("/panels.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/panels.js")),
+    ("/rows.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/rows.js")),
+    ("/run.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/run.js")),
+    ("/state.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/state.js")),
+    ("/words.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/words.js")),
     ("/rosenblatt.wasm.gz", "application/octet-stream", include_bytes!("../../../site/rosenblatt.wasm.gz")),
 ];
+
+/// Where the table is found that the page is to open.
+const TABLE: &str = "/table";
 
 /// A server of the playground that listens.
 pub struct Playground {
     runtime: Runtime,
     listener: TcpListener,
+    table: Option<Vec<u8>>,
 }
 
 impl Playground {
-    /// Listens; nobody is answered yet.
-    pub fn open(address: SocketAddr) -> io::Result<Self> {
+    /// Listens, with a table for the page to open if there is one; nobody is answered yet.
+    pub fn open(address: SocketAddr, table: Option<Vec<u8>>) -> io::Result<Self> {
         let runtime = crate::runtime(1)?;
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
             io::Error::new(error.kind(), format!("{address} cannot be listened on: {error}"))
         })?;
-        Ok(Self { runtime, listener })
+        Ok(Self { runtime, listener, table })
     }
 
     /// Where it listens.
@@ -52,12 +66,13 @@ impl Playground {
 
     /// Serves until `asked` says to stop.
     pub fn run(self, asked: impl Fn() -> bool) {
-        let Self { runtime, listener } = self;
+        let Self { runtime, listener, table } = self;
         runtime.block_on(async {
             let (stop, stopped) = watch::channel(false);
             let limits = Arc::new(Limits { drain: Duration::from_secs(1), ..Limits::default() });
             let metrics = Arc::new(Metrics::default());
-            let router = Router::new().fallback(file);
+            let table = table.map(Bytes::from);
+            let router = Router::new().fallback(move |uri: Uri| future::ready(file(&uri, table.as_ref())));
             let listening =
                 tokio::spawn(connections::listen(listener, None, router, limits, metrics, stopped));
             while !asked() {
@@ -70,15 +85,19 @@ impl Playground {
     }
 }
 
-async fn file(uri: Uri) -> Response {
+fn file(uri: &Uri, table: Option<&Bytes>) -> Response {
     let found = FILES.iter().find(|(path, _, _)| *path == uri.path());
-    let Some((_, kind, bytes)) = found else { return StatusCode::NOT_FOUND.into_response() };
+    let (kind, bytes) = match (found, table) {
+        (Some((_, kind, bytes)), _) => (*kind, Bytes::from_static(bytes)),
+        (None, Some(table)) if uri.path() == TABLE => ("application/octet-stream", table.clone()),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
     let headers = [
-        (header::CONTENT_TYPE, *kind),
+        (header::CONTENT_TYPE, kind),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         // A newer program has newer files.
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, *bytes).into_response()
+    (headers, bytes).into_response()
 }

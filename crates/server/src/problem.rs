@@ -153,6 +153,7 @@ const CURES: &[(&str, &str)] = &[
     ),
     ("header", "send a header line first, or lists in JSON, which stand in the order of columns"),
     ("format", "say what the body is by its content type"),
+    ("text", "send it with `content-type: text/plain`, a message a line, or as a table of one column"),
     ("delimiter", "separate cells by commas, or send JSON"),
     (
         "label",

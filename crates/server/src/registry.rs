@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::state::{Entry, Found, Manifest, State, Way, damaged, read_plain, sha256, unwritten};
 use rosenblatt::Model;
-use rosenblatt::files::{Claim, FileError, write_whole};
+use rosenblatt::files::{Claim, FileError, write_own};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -525,7 +525,7 @@ impl Registry {
         Model::from_bytes(bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?;
         let _taking = lock(&self.taking);
         let path = self.config().folder.join(format!("{name}.model"));
-        write_whole(&path, bytes).map_err(|error| unwritten(&error))?;
+        write_own(&path, bytes).map_err(|error| unwritten(&error))?;
         self.take(name, Ok(bytes.to_vec()), stamp(&path))?;
         Ok(self.current(name)?.entry.version)
     }

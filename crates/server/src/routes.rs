@@ -2,7 +2,7 @@
 //! the work.
 
 use crate::access::{self, Scope, Tokens};
-use crate::answers::{Answers, Form, Wish as Asked};
+use crate::answers::{self, Answers, Form, Wish as Asked};
 use crate::bodies::{self, Kind};
 use crate::config::Config;
 use crate::live::{Lesson, Receipt, Wish};
@@ -10,6 +10,7 @@ use crate::metrics::{Gauge, Metrics};
 use crate::openapi;
 use crate::problem::{Json, Problem};
 use crate::registry::{Registry, Slot, Source, Version, is_name};
+use crate::sentences;
 use crate::state::Way;
 use crate::streams;
 use crate::tensors::{self, Inference};
@@ -475,20 +476,20 @@ async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) 
     }
     let form = Form::accepted(
         text(&headers, &header::ACCEPT),
+        version.base.task(),
         if kind == Kind::JsonLines { Form::JsonLines } else { Form::Json },
     );
-    if explain && matches!(form, Form::Csv | Form::Arrow) {
+    if explain && matches!(form, Form::Csv | Form::Arrow | Form::Text) {
         return Err(Problem::new("bad-request", "reasons are told as JSON"));
     }
     let held = whole(&app, &headers, body).await?;
     let (number, learned, bytes) = work(held.bytes.len() > LARGE, move || {
         let published = version.published();
-        let data = bodies::to_predict(&published.model, kind, &held.bytes, &app.config.limits)?;
-        let answers = Answers::new(&version, &published, &data, asked)?;
         let number = version.entry.version;
         let preface = format!("\"model\":\"{name}\",\"version\":{number},\"learned\":{}", published.learned);
-        let written = answers.written(form, &preface)?;
-        app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
+        let (body, form, limits) = ((kind, &held.bytes[..]), (form, &preface[..]), &app.config.limits);
+        let (written, n_rows) = answers::answered(&version, &published, body, asked, form, limits)?;
+        app.metrics.rows_predicted.fetch_add(n_rows, Ordering::Relaxed);
         Ok((number, published.learned, written))
     })
     .await?;
@@ -621,6 +622,12 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
     let held = whole(&app, &parts.headers, body).await?;
     work(held.bytes.len() > LARGE, move || {
         let published = version.published();
+        if let Some(tagger) = published.model.tagger() {
+            let mut told = sentences::evaluated(tagger, kind, &held.bytes)?;
+            told["model"] = json!(name);
+            told["version"] = json!(version.entry.version);
+            return Ok(Json(told).into_response());
+        }
         let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         let found = rosenblatt::evaluate(&published.model, &data)?;
         Ok(Json(json!({
@@ -643,6 +650,7 @@ fn outline(slot: &Slot) -> Value {
         "name": slot.name,
         "version": version.entry.version,
         "learned": published.learned,
+        "task": published.model.task(),
         "classes": published.model.labels().names(),
         "ready": true,
     })
@@ -662,7 +670,7 @@ async fn describe(State(app): Shared, At(name): At<String>) -> Answer {
     told["origin"] = json!(version.entry.origin);
     told["sha256"] = json!(version.entry.sha256);
     told["inputs"] = tensors::metadata(&name, &[], &published.model)["inputs"].take();
-    told["summary"] = serde_json::to_value(published.model.summary(10)).unwrap_or_default();
+    told["summary"] = published.model.describe(10);
     Ok(Json(told).into_response())
 }
 
@@ -742,7 +750,7 @@ async fn version_file(State(app): Shared, At((name, version)): At<(String, u64)>
 struct Making {
     /// An older version to go back to; what was learned so far if nothing is said.
     of: Option<u64>,
-    learning: Option<rosenblatt::Options>,
+    learning: Option<rosenblatt::settings::Asked<rosenblatt::Options>>,
     blank: bool,
     grow_classes: Option<bool>,
 }
@@ -759,7 +767,7 @@ async fn new_version(State(app): Shared, At(name): At<String>, request: Request)
     };
     let way = Way { learning: making.learning, blank: making.blank, grow_classes: making.grow_classes };
     if let Some(options) = &way.learning {
-        rosenblatt::Spec::new(options.clone())?;
+        rosenblatt::Spec::new(options.options().clone())?;
     }
     let source = making.of.map_or(Source::Learned, Source::Old);
     let number = work(true, move || app.registry.add(&slot, &source, way)).await?;

@@ -6,7 +6,8 @@
 //! is not served, and what can be gone back to is found by looking.
 
 use crate::problem::Problem;
-use rosenblatt::files::write_whole;
+use rosenblatt::files::write_own;
+use rosenblatt::settings::Asked;
 use rosenblatt::{Options, Recipe};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -26,7 +27,7 @@ const KINDS: [&str; 4] = ["model", "keys", "log", "snapshot"];
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct Way {
     /// What is learned; as the model learned, if nothing is said.
-    pub(crate) learning: Option<Options>,
+    pub(crate) learning: Option<Asked<Options>>,
     /// Whether weights begin at zero instead of the model's.
     pub(crate) blank: bool,
     /// Whether classes that were never seen are taken in; as the server was started, if nothing is said.
@@ -257,7 +258,7 @@ impl State {
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
             fs::remove_file(path).map_err(|error| unwritten(&error))?;
         }
-        write_whole(path, bytes).map_err(|error| unwritten(&error))
+        write_own(path, bytes).map_err(|error| unwritten(&error))
     }
 
     /// Writes the files of a version that is about to be listed. What its number had before was never listed.

@@ -1,8 +1,8 @@
 //! JSON Lines in both directions: lines are answered as they come, a piece at a time, and no more is read than was
 //! answered. What goes wrong in the middle is told in a line of its own, which is the last.
 
-use crate::answers::{Answers, Form, Wish};
-use crate::bodies::{self, Kind};
+use crate::answers::{self, Form, Wish};
+use crate::bodies::Kind;
 use crate::problem::Problem;
 use crate::routes::{App, Held, Room, Sent, frame, teach, told};
 use axum::body::{Body, Bytes, HttpBody};
@@ -116,10 +116,10 @@ pub(crate) fn predictions(app: Arc<App>, name: String, body: Body, wish: Wish) -
 fn answer(app: &App, name: &str, bytes: &[u8], wish: Wish) -> Result<Vec<u8>, Problem> {
     let version = app.registry.current(name)?;
     let published = version.published();
-    let data = bodies::to_predict(&published.model, Kind::JsonLines, bytes, &app.config.limits)?;
-    let answers = Answers::new(&version, &published, &data, wish)?;
-    app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
-    answers.written(Form::JsonLines, "")
+    let (body, form) = ((Kind::JsonLines, bytes), (Form::JsonLines, ""));
+    let (written, n_rows) = answers::answered(&version, &published, body, wish, form, &app.config.limits)?;
+    app.metrics.rows_predicted.fetch_add(n_rows, Ordering::Relaxed);
+    Ok(written)
 }
 
 /// A receipt for every piece that was learned from.

@@ -5,7 +5,7 @@
 
 use crate::answers::{Answers, Wish};
 use crate::problem::Problem;
-use rosenblatt::Model;
+use rosenblatt::{Model, Task};
 use rosenblatt_data::ColumnKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -257,6 +257,11 @@ impl Inference {
 
 /// What the protocol tells of a model.
 pub(crate) fn metadata(name: &str, versions: &[u64], model: &Model) -> Value {
+    let versions: Vec<String> = versions.iter().map(u64::to_string).collect();
+    if model.task() != Task::Classes {
+        // A sentence is no tensor.
+        return json!({"name": name, "versions": versions, "platform": "rosenblatt", "inputs": [], "outputs": []});
+    }
     let schema = model.schema();
     let columns = schema.map(|schema| schema.columns.as_slice()).unwrap_or_default();
     let is_number = |kind: &ColumnKind| matches!(kind, ColumnKind::Number { .. });
@@ -285,6 +290,5 @@ pub(crate) fn metadata(name: &str, versions: &[u64], model: &Model) -> Value {
         outputs
             .push(json!({"name": "probabilities", "datatype": "FP64", "shape": [-1, model.labels().len()]}));
     }
-    let versions: Vec<String> = versions.iter().map(u64::to_string).collect();
     json!({"name": name, "versions": versions, "platform": "rosenblatt", "inputs": inputs, "outputs": outputs})
 }

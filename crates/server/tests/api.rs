@@ -2,7 +2,9 @@
 
 use crate::bench::{Answer, Bench, PETS, ask, model_of, perceptron, pets};
 use rosenblatt::data::{ReadOptions, Source, load_source};
-use rosenblatt::{Model, Options};
+use rosenblatt::recipe::Plan;
+use rosenblatt::tagger::Judging;
+use rosenblatt::{Error, Model, Options, TaggerOptions, TaggerTraining};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -297,7 +299,7 @@ fn models_that_keep_every_update_have_a_limit_and_those_with_a_budget_need_none(
 /// The rows of `source`, learned with a part of them held out, so that there are probabilities.
 fn calibrated(source: &Source) -> Vec<u8> {
     let recipe = rosenblatt::Recipe {
-        learning: perceptron(),
+        learning: perceptron().into(),
         choice: rosenblatt::recipe::Choice::Given,
         ..rosenblatt::Recipe::default()
     };
@@ -558,8 +560,12 @@ fn every_code_of_the_page_has_a_status() {
 fn rows_without_a_value_are_left_out_in_their_places() {
     let text = "a,b,label\n1,2,x\n2,1,y\n3,1,y\n1,4,x\n";
     let reading = ReadOptions { missing: "drop".parse().unwrap(), ..ReadOptions::default() };
-    let recipe =
-        rosenblatt::Recipe { online: true, learning: perceptron(), reading, ..rosenblatt::Recipe::default() };
+    let recipe = rosenblatt::Recipe {
+        online: true,
+        learning: perceptron().into(),
+        reading,
+        ..rosenblatt::Recipe::default()
+    };
     let model = recipe.train(&Source::bytes("t.csv", text.as_bytes()), &mut ()).unwrap().model;
     let how = model.to_predict(ReadOptions::default());
     let body = "a,b\n,1\n1,2\n,1\n2,1\n,3\n";
@@ -646,4 +652,83 @@ fn what_the_learner_refuses_is_answered_and_noted_and_no_row_of_it_is_learned() 
     bench.stop();
     let bench = Bench::at(&bench.folder.clone(), |_| {});
     assert!(bench.get("/v1/models/pets/file").ok().body == before, "nor is any after a restart");
+}
+
+/// A model of tags: words, and what they are.
+fn tags(judging: Judging) -> Model {
+    let known =
+        "the DT\ndog NN\nruns VB\n\na DT\ncat NN\nsleeps VB\n\n".repeat(6) + &"so RB\n\nso DT\n\n".repeat(6);
+    let source = Source::bytes("known.conll", known.into_bytes());
+    TaggerTraining::new(&TaggerOptions::default()).judged(judging).run(&source, &mut ()).unwrap()
+}
+
+#[test]
+fn sentences_get_the_tags_that_the_engine_gives_them() {
+    let judged = Judging { plan: Plan::HoldOut(0.3), ..Judging::default() };
+    let (model, plain) = (tags(judged), tags(Judging::default()));
+    let bench = Bench::new(&[("tags", model.to_bytes()), ("plain", plain.to_bytes()), ("pets", pets())]);
+    assert_eq!(bench.get("/readyz").ok().value()["unread"], serde_json::json!({}));
+    let told = bench.get("/v1/models/tags").ok().value();
+    assert_eq!((told["task"].as_str(), told["summary"]["task"].as_str()), (Some("tags"), Some("tags")));
+    assert_eq!(bench.get("/v1/models/pets").ok().value()["task"], "classes");
+    // Every body, and what the engine writes for the same sentences.
+    let path = "/v1/models/tags/predict";
+    let text = "the\ncat\nruns\n\na\ndog\n\n";
+    let mut expected = String::new();
+    let tagger = model.tagger().unwrap();
+    let mut stream = tagger.open(&Source::bytes("body.conll", text.as_bytes()), None).unwrap();
+    tagger
+        .write_all::<Error>(&mut stream, 1, |written| {
+            expected.push_str(written);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(expected, "the DT\ncat NN\nruns VB\n\na DT\ndog NN\n\n");
+    let headers = [("content-type", "text/x-conll"), ("accept", "text/plain")];
+    assert_eq!(ask(bench.address, "POST", path, &headers, text.as_bytes()).ok().text(), expected);
+    let wanted = serde_json::json!([
+        {"tokens": ["the", "cat", "runs"], "tags": ["DT", "NN", "VB"]},
+        {"tokens": ["a", "dog"], "tags": ["DT", "NN"]},
+    ]);
+    for body in [
+        r#"{"rows": [["the", "cat", "runs"], ["a", "dog"]]}"#,
+        r#"[["the", "cat", "runs"], ["a", "dog"]]"#,
+        "[{\"tokens\": [\"the\",\n\"cat\", \"runs\"]}, [\"a\", \"dog\"]]",
+        r#"["the cat runs", "a dog"]"#,
+    ] {
+        assert_eq!(bench.json(path, body).ok().value()["predictions"], wanted, "{body}");
+    }
+    let lines = "{\"tokens\": [\"the\", \"cat\", \"runs\"]}\n{\"tokens\": [\"a\", \"dog\"]}\n";
+    let streamed = bench.post(path, "application/x-ndjson", lines).ok().text();
+    let streamed: Vec<Value> = streamed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(Value::Array(streamed), wanted);
+    // What else can be asked for.
+    let body = r#"[["the", "cat", "runs"]]"#;
+    let told = bench.json(&format!("{path}?scores&probabilities"), body).ok().value();
+    let one = &told["predictions"][0];
+    assert!(one["score"].is_f64() && one["leads"].as_array().unwrap().len() == 3, "{one}");
+    assert_eq!(one["probabilities"].as_array().unwrap().len(), 3);
+    let told = bench.json("/v1/models/tags/explain?top=2", body).ok().value();
+    assert!(told["predictions"][0]["reasons"][0]["attributes"].as_array().unwrap().len() <= 2, "{told}");
+    let labelled = r#"{"rows": [["the", "cat"], ["a", "dog"]], "labels": [["DT", "NN"], ["DT", "VB"]]}"#;
+    let told = bench.json("/v1/models/tags/evaluate", labelled).ok().value();
+    assert_eq!((told["tokens"].as_u64(), told["accuracy"].as_f64()), (Some(4), Some(0.75)));
+    // What cannot be had, and why.
+    let file = bench.get("/v1/models/tags/file").ok();
+    assert!(file.body == model.to_bytes());
+    let refused = bench.json("/v1/models/tags/learn", labelled);
+    assert_eq!((refused.status, refused.value()["code"].as_str()), (409, Some("cannot-learn")));
+    let refused = bench.json("/v1/models/plain/predict?probabilities", body);
+    assert_eq!((refused.status, refused.value()["code"].as_str()), (422, Some("not-calibrated")));
+    let refused = bench.post(path, "text/csv", "a,b\n1,2\n");
+    assert_eq!((refused.status, refused.value()["code"].as_str()), (415, Some("unknown-type")));
+    let refused = bench.json(path, r#"{"legs": 4}"#);
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let refused = bench.json(path, r#"[["the"], "cat"]"#);
+    assert_eq!((refused.status, refused.value()["code"].as_str()), (422, Some("bad-rows")));
+    let tensor = r#"{"inputs": [{"name": "rows", "shape": [1, 1], "datatype": "FP64", "data": [1]}]}"#;
+    let refused = bench.json("/v2/models/tags/infer", tensor);
+    assert_eq!(refused.status, 422, "{}", refused.text());
+    let refused = bench.json("/v1/models/pets/predict", r#"[["the", "cat", "runs"]]"#);
+    assert_eq!(refused.status, 422, "{}", refused.text());
 }

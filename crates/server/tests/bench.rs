@@ -24,8 +24,17 @@ pub(crate) fn model_of(name: &str, options: Options) -> Vec<u8> {
 }
 
 pub(crate) fn model_of_source(source: &Source, learning: Options) -> Vec<u8> {
-    let reading = ReadOptions { missing: "mean".parse().unwrap(), ..ReadOptions::default() };
-    let recipe = Recipe { online: true, learning, reading, choice: Choice::Given, ..Recipe::default() };
+    // Of texts and sparse rows none can be missing.
+    let has_columns = [".csv", ".parquet", ".jsonl"].iter().any(|end| source.name().ends_with(end));
+    let missing = if has_columns { "mean" } else { "error" }.parse().unwrap();
+    let reading = ReadOptions { missing, ..ReadOptions::default() };
+    let recipe = Recipe {
+        online: true,
+        learning: learning.into(),
+        reading,
+        choice: Choice::Given,
+        ..Recipe::default()
+    };
     recipe.train(source, &mut ()).unwrap().model.to_bytes()
 }
 

@@ -123,7 +123,7 @@ fn removed_and_flipped_and_cut_files_are_restored_or_refused() {
         }
         let half = bytes.len() / 2;
         // A log that is cut looks like one whose last record was never acknowledged.
-        if !name.ends_with(".log") {
+        if Path::new(&name).extension().is_none_or(|extension| extension != "log") {
             let what = format!("{name} cut");
             let kept = is_served(whole.path(), &served, &what, |folder| {
                 fs::write(folder.join(&file), &bytes[..half]).unwrap();

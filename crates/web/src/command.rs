@@ -1,32 +1,42 @@
 //! The command line that does what the page shows.
 
 use rosenblatt::core::{Mistake, Zero};
+use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Scaling};
 use rosenblatt::{Classes, Options, Spec};
 use std::fmt::Write as _;
 
-/// `rosenblatt trace FILE …`, or `plot boundary` where there are no weights to trace.
-pub(crate) fn command(file: &str, label: Option<&str>, ignored: &[String], spec: &Spec) -> String {
+/// `rosenblatt trace FILE …`, or `train` where there are no weights to trace.
+pub(crate) fn command(file: &str, reading: &ReadOptions, held_out: f64, spec: &Spec) -> String {
     let options = spec.options();
     let has_weights = options.kernel.is_none() && options.map.is_none() && !spec.entry().network;
-    let mut line = if has_weights {
-        format!("rosenblatt trace {}", quoted(file))
-    } else {
-        format!("rosenblatt plot boundary {} --scale none", quoted(file))
-    };
+    let command = if has_weights { "trace" } else { "train" };
+    let mut line = format!("rosenblatt {command} {}", quoted(file));
     let mut say = |flag: &str, value: &str| {
         let _ = write!(line, " --{flag} {}", quoted(value));
     };
-    if let Some(label) = label {
+    if let LabelColumn::Named(label) = &reading.label {
         say("label", label);
     }
-    for column in ignored {
+    for column in &reading.ignore {
         say("ignore", column);
+    }
+    if reading.missing != Missing::default() {
+        say("missing", &reading.missing.to_string());
+    }
+    // `train` scales, holds rows out and fits probabilities unless it is asked not to.
+    if reading.scaling != Scaling::None || !has_weights {
+        say("scale", &reading.scaling.to_string());
+    }
+    if held_out > 0.0 || !has_weights {
+        say("holdout", &held_out.to_string());
     }
     for (flag, value) in words(options, spec) {
         say(&flag, &value);
     }
     if !has_weights {
-        line.push_str(" --patience 0 -o boundary.svg");
+        say("precision", &reading.precision.to_string());
+        line.push_str(if held_out > 0.0 { " --no-refit" } else { "" });
+        line.push_str(" --patience 0 --calibrate off");
     }
     line
 }
@@ -72,7 +82,7 @@ fn words(options: &Options, spec: &Spec) -> Vec<(String, String)> {
     }
     if let Some(network) = &options.network {
         say(true, "activation", network.activation.to_string());
-        say(true, "loss", network.loss.to_string());
+        say(true, "output-loss", network.loss.to_string());
         say(true, "optimiser", network.optimiser.to_string());
     }
     words

@@ -5,7 +5,8 @@ use crate::presets::preset;
 use crate::proof::{self, Bound};
 use rosenblatt::core::{Bias, Dense, Examples, Mistake};
 use rosenblatt::data::{
-    DataError, LabelColumn, Missing, Precision, ReadOptions, Scaling, Source, load_with_schema,
+    Column, ColumnKind, DataError, LabelColumn, Missing, Precision, ReadOptions, Scaling, Schema, Source,
+    load_with_schema,
 };
 use rosenblatt::slice::Slice;
 use rosenblatt::trace::{Told, TracedRound, Walk, latex, markdown};
@@ -54,13 +55,12 @@ pub enum Request {
     Read {
         /// What the file is called.
         name: String,
-        /// The label column, by name or number; found out if not said.
+        /// The label column, by name or number; detected if not given.
         #[serde(default)]
         label: Option<String>,
-        /// The two features to learn from and to see, by number from 0; all are learned from and seen by their
-        /// principal components otherwise.
+        /// The two columns of numbers to learn from and to see, by name; all features are learned from otherwise.
         #[serde(default)]
-        columns: Option<[usize; 2]>,
+        columns: Option<[String; 2]>,
         /// How features are brought to one scale.
         #[serde(default)]
         scaling: Option<String>,
@@ -128,10 +128,14 @@ pub struct Session {
 
 struct Table {
     name: String,
-    label: Option<String>,
-    ignored: Vec<String>,
+    /// How it was read.
+    reading: ReadOptions,
+    /// The columns of numbers that two can be chosen from.
+    numbers: Vec<String>,
     /// What a person should know of how it was read.
     notes: Vec<String>,
+    /// The share of rows that are not learned from.
+    held_out: f64,
     data: Arc<Dataset>,
     slice: Slice,
     train: Vec<u32>,
@@ -180,7 +184,7 @@ impl Session {
             // What a page offers: how files are written is not among it.
             Request::Catalogue => Ok(json!({
                 "algorithms": catalogue::algorithms(), "kernels": catalogue::kernels(),
-                "maps": catalogue::maps(), "choices": catalogue::choices(),
+                "maps": catalogue::maps(), "choices": catalogue::choices(), "defaults": defaults(),
             })),
             Request::Preset { name, rows, noise, seed } => {
                 let text = preset(&name, rows.min(100_000), noise, seed);
@@ -234,8 +238,7 @@ impl Session {
             }
             Request::Command { learner } => {
                 let (table, walk) = (on_desk(self.table.as_ref())?, on_desk(self.walks.get(learner))?);
-                let line = command(&table.name, table.label.as_deref(), &table.ignored, walk.spec());
-                Ok(json!({ "text": line }))
+                Ok(json!({ "text": command(&table.name, &table.reading, table.held_out, walk.spec()) }))
             }
         }
     }
@@ -309,8 +312,10 @@ impl Session {
         for &row in &test {
             is_train[row as usize] = false;
         }
+        let mut seen = Seen::new(&data);
         model.each_row(data.view(), |row, class, scores| {
             classes[row as usize] = class;
+            seen.add(data.classes()[row as usize] as usize, scores);
             if let ([score], true) = (scores, is_train[row as usize]) {
                 let side = if data.classes()[row as usize] == 1 { 1.0 } else { -1.0 };
                 margin = margin.min(side * score);
@@ -352,8 +357,10 @@ impl Session {
         };
         let geometric = norm.filter(|norm| *norm > 0.0 && margin.is_finite()).map(|norm| margin / norm);
         self.numbers.extend(classes.iter().map(|&class| f64::from(class)));
+        let view = seen.tell(&data, &slice, norm, &mut self.numbers);
         Ok(
-            json!({ "errors": errors, "margin": geometric, "planes": planes, "units": units, "support": support }),
+            json!({ "errors": errors, "margin": geometric, "planes": planes, "units": units, "support": support,
+                    "view": view }),
         )
     }
 
@@ -391,6 +398,62 @@ impl Session {
         self.numbers = numbers;
         Ok(json!({ "cells": cells }))
     }
+}
+
+/// Rows of more than two features as a model sees them, each on its true side. Of two classes: the score of the second. Of
+/// more, where each has a score: that of the row's own class, and the highest of the others.
+struct Seen {
+    n_classes: usize,
+    is_wide: bool,
+    scores: Vec<f64>,
+}
+
+impl Seen {
+    fn new(data: &Dataset) -> Self {
+        Self { n_classes: data.labels().len(), is_wide: data.width() > 2, scores: Vec::new() }
+    }
+
+    fn add(&mut self, class: usize, scores: &[f64]) {
+        if !self.is_wide {
+            return;
+        }
+        match scores {
+            [score] => self.scores.push(*score),
+            scores if scores.len() == self.n_classes => {
+                let others = scores.iter().enumerate().filter(|(other, _)| *other != class);
+                let rival = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+                self.scores.extend([scores[class], rival]);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the places to `numbers`, and says what they show. A score of a hyperplane of length `norm` is a distance.
+    fn tell(
+        &self,
+        data: &Dataset,
+        slice: &Slice,
+        norm: Option<f64>,
+        numbers: &mut Vec<f64>,
+    ) -> Option<&'static str> {
+        if self.scores.len() == 2 * data.len() {
+            numbers.extend(&self.scores);
+            return Some("rival");
+        }
+        if self.scores.len() != data.len() || data.is_empty() {
+            return None;
+        }
+        let length = norm.filter(|norm| *norm > 0.0);
+        let places = self.scores.iter().zip(slice.places(data));
+        numbers.extend(places.flat_map(|(score, (along, _))| [score / length.unwrap_or(1.0), along]));
+        Some(if length.is_some() { "distance" } else { "score" })
+    }
+}
+
+/// The conventions that a page starts with.
+fn defaults() -> Value {
+    let Options { mistake, zero, multiclass, seed, .. } = Options::default();
+    json!({ "mistake": mistake.to_string(), "zero": zero.to_string(), "multiclass": multiclass.to_string(), "seed": seed })
 }
 
 /// The line `a x + b y + c = 0` that a hyperplane is on the plane of the picture.
@@ -437,7 +500,7 @@ fn on_desk<T>(found: Option<T>) -> Result<T, Trouble> {
 
 struct Reading {
     label: Option<String>,
-    columns: Option<[usize; 2]>,
+    columns: Option<[String; 2]>,
     scaling: Option<String>,
     test: f64,
     seed: u64,
@@ -450,28 +513,44 @@ impl Table {
             None => Scaling::None,
             Some(name) => name.parse().map_err(|error| Trouble(format!("{error}")))?,
         };
-        let options = ReadOptions {
-            label: label.clone().map_or(LabelColumn::Guess, LabelColumn::Named),
+        let mut reading = ReadOptions {
+            label: label.map_or(LabelColumn::Guess, LabelColumn::Named),
             precision: Precision::Double,
-            missing: Missing::Drop,
             scaling,
             threads: 1,
             ..ReadOptions::default()
         };
-        let (data, schema) = load_with_schema(&Source::bytes(name, bytes), &options)?;
-        let (data, ignored) = match columns {
-            Some(columns) if data.width() > 2 => only(&data, columns)?,
-            _ => (data, Vec::new()),
+        let source = Source::bytes(name, bytes);
+        let (mut data, mut schema) = load_whole(&source, &mut reading)?;
+        let is_number = |column: &&Column| matches!(column.kind, ColumnKind::Number { .. });
+        let numbers: Vec<String> =
+            schema.columns.iter().filter(is_number).map(|column| column.name.clone()).collect();
+        let slice = match columns {
+            Some(seen) if schema.columns.len() > 1 => {
+                // What is not seen is not read either: a row may lack a value there.
+                let others = schema.columns.iter().filter(|column| !seen.contains(&column.name));
+                reading.ignore = others.map(|column| column.name.clone()).collect();
+                if let Some(label) = schema.label {
+                    reading.label = LabelColumn::Named(label);
+                }
+                reading.missing = Missing::default();
+                (data, schema) = load_whole(&source, &mut reading)?;
+                let place = |name: &String| {
+                    let found = schema.columns.iter().position(|column| column.name == *name);
+                    found.ok_or_else(|| Trouble(format!("there is no column of numbers `{name}`")))
+                };
+                Slice::columns(&data, place(&seen[0])?, place(&seen[1])?)?
+            }
+            _ => match data.width() {
+                1 => Slice::columns(&data, 0, 0)?,
+                2 => Slice::columns(&data, 0, 1)?,
+                _ => Slice::principal(&data, seed),
+            },
         };
-        let slice = match data.width() {
-            1 => Slice::columns(&data, 0, 0)?,
-            2 => Slice::columns(&data, 0, 1)?,
-            _ => Slice::principal(&data, seed),
-        };
-        let all = (0..data.len() as u32).collect();
-        let (train, test) = if test > 0.0 { split(&data, test.min(0.9), seed) } else { (all, Vec::new()) };
-        let notes = schema.notes;
-        Ok(Self { name: name.to_owned(), label, ignored, notes, data: Arc::new(data), slice, train, test })
+        let held_out = test.clamp(0.0, 0.9);
+        let (train, test) = split(&data, held_out, seed);
+        let (name, notes) = (name.to_owned(), schema.notes);
+        Ok(Self { name, reading, numbers, notes, held_out, data: Arc::new(data), slice, train, test })
     }
 
     /// Where the rows are, and of which class: three numbers each.
@@ -486,23 +565,17 @@ impl Table {
             None => (1..=self.data.width()).map(|feature| format!("x{feature}")).collect(),
         };
         json!({
-            "rows": self.data.len(), "features": names, "classes": self.data.labels().names(),
+            "rows": self.data.len(), "features": names, "numbers": self.numbers,
+            "classes": self.data.labels().names(), "dropped": self.reading.missing == Missing::Drop,
             "test": self.test, "notes": self.notes, "slice": self.slice.kind(),
         })
     }
 }
 
-/// The data set with two of its features alone, and the names of the others.
-fn only(data: &Dataset, [across, up]: [usize; 2]) -> Result<(Dataset, Vec<String>), Trouble> {
-    let slice = Slice::columns(data, across, up)?;
-    let places: Vec<[f64; 2]> = slice.places(data).into_iter().map(|(x, y)| [x, y]).collect();
-    let labels: Vec<&str> = data.classes().iter().map(|&class| data.labels().name(class)).collect();
-    let names: Vec<String> = match data.feature_names() {
-        Some(names) => names.to_vec(),
-        None => (1..=data.width()).map(|feature| format!("x{feature}")).collect(),
-    };
-    let chosen = Dataset::from_rows(&places, &labels)
-        .with_feature_names(vec![names[across].clone(), names[up].clone()]);
-    let others = names.iter().enumerate().filter(|(feature, _)| *feature != across && *feature != up);
-    Ok((chosen, others.map(|(_, name)| name.clone()).collect()))
+/// All rows, but for those that lack a value if there are any.
+fn load_whole(source: &Source, reading: &mut ReadOptions) -> Result<(Dataset, Schema), DataError> {
+    load_with_schema(source, reading).or_else(|_| {
+        reading.missing = Missing::Drop;
+        load_with_schema(source, reading)
+    })
 }

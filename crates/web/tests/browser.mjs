@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 
 const root = process.argv[2];
 const program = path.join(root, 'target/debug/rosenblatt');
@@ -103,11 +104,12 @@ await test('a dropped table, with columns to choose from and more than two class
   }, text);
   await page.waitForFunction(() => window.playground.state().data === 'file');
   assert.equal(await page.locator('#across option').count(), 5);
-  await page.selectOption('#across', '2');
-  await page.selectOption('#up', '3');
+  await page.selectOption('#across', 'petal_length');
+  await page.selectOption('#up', 'petal_width');
   await page.click('#epoch');
   assert.equal((await learners(page))[0].round, 150);
-  assert.match(await page.inputValue('#command'), /rosenblatt trace flowers\.csv .*--ignore sepal_length --ignore sepal_width/);
+  assert.match(await page.inputValue('#command'), /rosenblatt trace flowers\.csv .*--ignore sepal_length --ignore sepal_width --scale standard .*--order shuffle-epoch/);
+  assert.match(await page.textContent('#notes'), /columns are standardized.*rows are shuffled before every epoch/s);
   assert.match(await page.textContent('#proof'), /setosa against the rest: a line separates/);
   assert.equal(await trouble(page), '');
   await page.context().close();
@@ -133,6 +135,168 @@ await test('four learners side by side, and a link that brings all of it back', 
   assert.deepEqual(await learners(again), await learners(page));
   assert.deepEqual(await again.locator('.stats').allTextContents(), await page.locator('.stats').allTextContents());
   await page.context().close(); await again.context().close();
+});
+
+await test('measured tables are learned with the settings that they start with', async () => {
+  for (const [data, rows, most] of [['iris', 150, 10], ['penguins', 342, 8]]) {
+    const page = await open();
+    await page.selectOption('#preset', data);
+    assert.match(await page.textContent('#notes'), /columns are standardized.*rows are shuffled before every epoch/s);
+    await page.evaluate(({ hash }) => { location.hash = hash; }, { hash: `#data=${data}&round=${30 * rows}` });
+    await page.waitForFunction((round) => window.playground.learners()[0]?.round === round, 30 * rows);
+    const error = parseFloat((await page.textContent('.stats')).match(/error ([\d.]+)/)[1]);
+    assert.ok(error < most, `${data}: ${error} %`);
+    await page.context().close();
+  }
+});
+
+await test('an empty board starts from the plain defaults', async () => {
+  for (const start of ['#clear', 'points']) {
+    const page = await open();
+    assert.equal((await state(page)).bias, 'none');
+    if (start === '#clear') await page.click(start); else await page.selectOption('#preset', start);
+    assert.equal((await state(page)).bias, 'learned');
+    for (const [klass, places] of [['minus', [[0.6, 0.4], [0.65, 0.45], [0.6, 0.35]]], ['plus', [[0.85, 0.2], [0.9, 0.15], [0.8, 0.1]]]]) {
+      await page.selectOption('#newclass', { label: klass });
+      for (const [x, y] of places) await page.mouse.click(...await at(page, x, y));
+    }
+    assert.equal((await state(page)).points.split(';').length, 6);
+    await page.fill('#speed', '12');
+    await page.click('#play');
+    await page.waitForFunction(() => window.playground.learners()[0]?.ending, null, { timeout: 20000 });
+    assert.match(await page.textContent('.ending'), /^converged/);
+    await page.context().close();
+  }
+});
+
+await test('undo, redo, and the way back of the browser', async () => {
+  const page = await open();
+  const settled = () => page.waitForTimeout(300);
+  await settled();
+  await page.click('#clear'); await settled();
+  await page.mouse.click(...await at(page, 0.3, 0.3)); await settled();
+  await page.mouse.click(...await at(page, 0.7, 0.7)); await settled();
+  const points = async () => (await state(page)).points.split(';').filter(Boolean).length;
+  assert.equal(await points(), 2);
+  await page.keyboard.press('Control+z'); await settled();
+  assert.equal(await points(), 1);
+  await page.keyboard.press('Control+z'); await page.keyboard.press('Control+z'); await settled();
+  assert.deepEqual([(await state(page)).data, (await state(page)).bias], ['lecture', 'none']);
+  await page.keyboard.press('Control+y'); await settled(); await page.keyboard.press('Control+y'); await settled();
+  assert.equal(await points(), 1);
+  await page.goBack(); await settled();
+  assert.equal(await points(), 0);
+  assert.match(page.url(), /data=points/);
+  assert.equal(await trouble(page), '');
+  await page.context().close();
+});
+
+await test('the command on the page does what the page does, whatever was chosen', async () => {
+  let seed = 11;
+  const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
+  const one = (list) => list[Math.floor(random() * list.length)];
+  const page = await open();
+  for (let i = 0; i < 30; i += 1) {
+    const hash = `#data=${one(['lecture', 'voted', 'iris', 'penguins', 'drawn-three'])}&order=${one(['given', 'shuffle-once', 'shuffle-epoch'])}&seed=${Math.floor(random() * 99)}&epochs=2&bias=${one(['none', 'learned'])}&scaled=${one(['', '1'])}&test=${one(['0', '0.2'])}&cols=${one(['', 'all'])}&zero=${one(['wrong', 'plus'])}&learner=perceptron/${one(['last', 'averaged'])}${one(['', '/rate:0.5'])}`;
+    await page.evaluate((next) => { location.hash = next; }, hash);
+    await page.waitForFunction((next) => location.hash.includes(next), hash.match(/seed=\d+/)[0]);
+    await page.waitForTimeout(200);
+    assert.equal(await trouble(page), '', hash);
+    await page.evaluate(() => { document.getElementById('part-export').open = true; });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rows')]);
+    writeFileSync(path.join(folder, download.suggestedFilename()), readFileSync(await download.path()));
+    const line = await page.inputValue('#command');
+    const there = execFileSync('sh', ['-c', `${line.replace(/^rosenblatt/, '"$0"')} --rounds 100000 --json`, program], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 }).trim().split('\n').map((text) => JSON.parse(text));
+    there.pop();
+    const here = await page.evaluate((last) => window.playground.ask({ do: 'go', round: last }).learners[0].rounds, there.at(-1).round);
+    const bits = (rounds) => JSON.stringify(rounds.map((told) => [told.round, told.w, told.b]));
+    assert.equal(bits(here), bits(there.filter((told) => told.round === there.at(-1).round)), `${hash}\n${line}`);
+  }
+  await page.context().close();
+});
+
+await test('rows of many columns stand on their true side', async () => {
+  const page = await open('#data=penguins&cols=all&round=999&learner=perceptron/last&learner=perceptron/averaged');
+  const seen = await page.evaluate(() => { const [look] = window.playground.looks(); return { view: look.view, spots: [...look.spots], classes: [...look.classes] }; });
+  assert.equal(seen.view, 'rival');
+  const error = await page.evaluate(() => window.playground.looks()[0].errors[0]);
+  const wrong = seen.classes.filter((_, row) => !(seen.spots[2 * row] > seen.spots[2 * row + 1])).length;
+  assert.equal(wrong, Math.round(error * seen.classes.length));
+  await page.context().close();
+});
+
+await test('a legend, shares, plural forms and the words of the field', async () => {
+  const page = await open('#data=drawn-noisy&round=400');
+  const key = await page.textContent('#key');
+  for (const words of ['minus', 'plus', 'misclassified', 'current example', 'decision boundary', 'contradicts the others']) assert.ok(key.includes(words), `${words}: ${key}`);
+  const proof = await page.textContent('#proof');
+  assert.ok(/share/.test(proof) && /\d %/.test(proof) && !/e\+\d/.test(proof), proof);
+  const all = await page.textContent('body');
+  assert.equal(/Read-out|found out|Draw number|kept for the test|the rows as they are|not decided\.|\b1 mistakes/.exec(all), null);
+  await page.evaluate(() => { location.hash = '#data=lecture&round=1'; });
+  await page.waitForTimeout(300);
+  assert.match(await page.textContent('.panel h2'), /1 mistake$/);
+  assert.equal(/\+ 0 =|w·x \+ b/.test(await page.textContent('#update')), false);
+  assert.match(await page.textContent('#key'), /w before.*y·x added.*w after/s);
+  await page.evaluate(() => { location.hash = '#data=margin&round=100'; });
+  await page.waitForTimeout(300);
+  assert.match(await page.textContent('#key'), /margin/);
+  const box = await page.locator('.panel canvas').first().boundingBox();
+  let tip = '';
+  for (let x = 0.02; x < 1 && !tip; x += 0.02) for (let y = 0.05; y < 1 && !tip; y += 0.05) {
+    await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    if (await page.isVisible('.tip')) tip = await page.textContent('.tip');
+  }
+  assert.match(tip, /row \d: (minus|plus)classified correctlyx1 .*x2 /);
+  await page.context().close();
+});
+
+await test('nothing is covered with four learners, and text can be read from afar', async () => {
+  const four = 'data=drawn-noisy&round=400&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/voted&learner=perceptron/last/kernel:rbf';
+  for (const [width, height, more] of [[1280, 800, ''], [1280, 800, '&lesson=1'], [1920, 1080, ''], [1920, 1080, '&lesson=1']]) {
+    const page = await open(`#${four}${more}`, { viewport: { width, height } });
+    await page.waitForTimeout(200);
+    const bar = await page.locator('#transport').boundingBox();
+    assert.ok(bar.y + bar.height <= height, JSON.stringify(bar));
+    for (const box of await Promise.all((await page.locator('.panel, #key').all()).map((one) => one.boundingBox()))) {
+      assert.ok(box.y + box.height <= bar.y + 1 && box.height > 15, `${width}${more}: ${JSON.stringify([box, bar])}`);
+    }
+    for (const box of await Promise.all((await page.locator('.panel canvas').all()).map((one) => one.boundingBox()))) assert.ok(box.height > 140, JSON.stringify(box));
+    if (width === 1920) {
+      const size = await page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).fontSize));
+      assert.ok(size >= (more ? 24 : 20), `${size}`);
+      if (more) { const curve = await page.locator('#curves').boundingBox(); assert.ok(curve.y + curve.height < height, JSON.stringify(curve)); }
+    }
+    await page.context().close();
+  }
+});
+
+await test('no violation of WCAG AA, in light and dark', async () => {
+  const axe = readFileSync(createRequire(path.join(process.cwd(), 'x.js')).resolve('axe-core/axe.min.js'), 'utf8');
+  for (const theme of ['light', 'dark']) {
+    for (const hash of ['data=xor&round=4', 'data=iris&cols=all&round=300&learner=perceptron/last&learner=perceptron/averaged&learner=mlp/hidden=2/rate:0.1&learner=pa1/last', 'data=lecture&round=2&lesson=1&story=2']) {
+      const page = await open(`#${hash}&theme=${theme}`);
+      await page.evaluate(() => { for (const part of document.querySelectorAll('details')) part.open = true; });
+      await page.evaluate(axe);
+      const found = await page.evaluate(async () => { const { violations } = await window.axe.run(); return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ').slice(0, 300)}`); });
+      assert.deepEqual(found, [], `${theme} ${hash}`);
+      await page.context().close();
+    }
+  }
+});
+
+await test('a table that the program is started with', async () => {
+  writeFileSync(path.join(folder, 'my rows.csv'), 'a,b,label\n1,2,x\n3,5,y\n2,1,x\n4,4,y\n');
+  const other = spawn(program, ['playground', 'my rows.csv', '--port', '0'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const where = await new Promise((found) => other.stdout.once('data', (text) => found(String(text).match(/http:\S+/)[0])));
+  const page = await browser.newPage();
+  await page.goto(where);
+  await page.waitForSelector('html[data-ready]');
+  assert.deepEqual(await page.evaluate(() => [window.playground.table().rows, window.playground.state().table]), [4, 'my rows.csv']);
+  assert.match(await page.inputValue('#command'), /trace 'my rows\.csv'/);
+  assert.equal(await trouble(page), '');
+  await page.close();
+  other.kill();
 });
 
 await test('keyboard alone', async () => {
@@ -302,7 +466,7 @@ await test('hostile tables are refused or shown as text', async () => {
   assert.equal(/<script|<img/.test(readFileSync(await download.path(), 'utf8')), false);
   assert.match(await give('x1,x2,class\n1,inf,a\n2,3,b\n'), /inf/);
   assert.equal(await give('x1,x2,class\n1,NaN,a\n2,3,b\n3,1,a\n'), '');
-  assert.match(await page.textContent('#notes'), /1 row\(s\) lack a value and were dropped/);
+  assert.match(await page.textContent('#notes'), /1 row.* lack/);
   assert.match(await give(Buffer.from([0, 1, 255, 254, 0, 3])), /bad\.csv/);
   assert.match(await give(''), /no rows/);
   await give(`x1,x2,class\n${'9'.repeat(5000)},1,a\n1,2,b\n`);
@@ -320,6 +484,8 @@ await test('the lecture in 60 seconds, link after link', async () => {
   const links = [...text.matchAll(/^\d+\. .*?\(http:\/\/127\.0\.0\.1:8081\/(#[^)\s]+)\)[^\n]*\n((?: {3}.*\n)*)/gm)];
   assert.ok(links.length >= 5, `${links.length} links`);
   const page = await open();
+  // The menu of the page has the same lessons.
+  assert.deepEqual(links.map(([, hash]) => hash), await page.evaluate(() => window.playground.lessons.map(([, state]) => `#${state}`)));
   const began = Date.now();
   for (const [whole, hash, rest] of links) {
     await page.evaluate((next) => { location.hash = next; }, hash);

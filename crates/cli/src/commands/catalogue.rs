@@ -1,6 +1,7 @@
 //! `rosenblatt catalogue`: everything there is to choose from, for people, programs and other languages.
 
 use crate::failure::Failure;
+use crate::paths::Role;
 use crate::ui;
 use clap::Arg;
 use rosenblatt::catalogue::{Catalogue, Format, Purpose};
@@ -41,12 +42,12 @@ fn commands() -> Value {
         let options = command.get_arguments().filter(|arg| !arg.is_hide_set());
         let name = command.get_name();
         let about = command.get_about().map(ToString::to_string);
-        json!({ "name": name, "about": about, "options": options.map(option).collect::<Vec<_>>() })
+        json!({ "name": name, "about": about, "options": options.map(|arg| option(name, arg)).collect::<Vec<_>>() })
     });
     all.collect()
 }
 
-fn option(arg: &Arg) -> Value {
+fn option(command: &str, arg: &Arg) -> Value {
     let values: Vec<String> =
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let defaults: Vec<String> =
@@ -61,6 +62,8 @@ fn option(arg: &Arg) -> Value {
         "takes": if takes { arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string) } else { None },
         "choices": if takes { values } else { Vec::new() },
         "required": arg.is_required_set(),
+        // Whether it names files, and what becomes of them.
+        "files": Role::of(command, arg).map(Role::word),
     })
 }
 

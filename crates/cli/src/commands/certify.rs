@@ -10,13 +10,13 @@ use crate::progress::Progress;
 use crate::ui;
 use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
-use rosenblatt::files::{Apart, check_writable, write_whole};
+use rosenblatt::files::{read_text, write_whole};
 use rosenblatt::separation::{self, Sides, Study, verify};
 use rosenblatt::{Dataset, Error, Model};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, load_source};
 use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ const VERDICT_SHARE: f64 = 0.85;
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    files: Vec<OsString>,
     /// Put this class on one side [default: each in turn, if there are more than two]
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
@@ -94,13 +94,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = as_it_stands(&args.data)?;
     let start = Instant::now();
     let source = Source::find_all(&args.files)?;
-    let mut files = Apart::default();
-    args.data.note(&mut files, &source);
-    if let Some(path) = &args.certificate {
-        files.writes("the certificate", path);
-        files.check()?;
-        check_writable(path)?;
-    }
     let data = load_source(&source, &read)?;
     if data.is_empty() {
         return Err(Failure::Work(format!("{}: there are no rows", source.name())));
@@ -160,7 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// How the data is read: as it stands, unless the user says otherwise.
 fn as_it_stands(data: &DataArgs) -> Result<ReadOptions, Failure> {
     let mut read = data.options()?;
-    if data.precision != Some(Precision::Single) {
+    if !data.0.has("precision") {
         read.precision = Precision::Double;
     }
     read.pictures = Pictures { unscaled: true, ..read.pictures };
@@ -212,7 +205,7 @@ fn check_file(args: &Args, path: &Path, data: &Dataset) -> Result<(), Failure> {
 /// The certificate at `path`, if it is right about `data`.
 fn verified(path: &Path, data: &Dataset) -> Result<(Certificate, Sides), Failure> {
     let fail = |what: &str| Failure::Work(format!("{}: {what}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| fail(&error.to_string()))?;
+    let text = read_text(path)?;
     let certificate: Certificate =
         serde_json::from_str(&text).map_err(|error| fail(&format!("not a certificate: {error}")))?;
     let sides = verify(&certificate, data).map_err(|error| match error {
@@ -223,7 +216,7 @@ fn verified(path: &Path, data: &Dataset) -> Result<(Certificate, Sides), Failure
 }
 
 /// What the certificate at `path` says of the data in `files`, once it is checked.
-pub(super) fn checked(path: &Path, files: &[String], data: &DataArgs) -> Result<String, Failure> {
+pub(super) fn checked(path: &Path, files: &[OsString], data: &DataArgs) -> Result<String, Failure> {
     let start = Instant::now();
     let data = load_source(&Source::find_all(files)?, &as_it_stands(data)?)?;
     let (certificate, sides) = verified(path, &data)?;
@@ -233,6 +226,7 @@ pub(super) fn checked(path: &Path, files: &[String], data: &DataArgs) -> Result<
 /// How many mistakes a model makes, beyond doubt about rounding.
 fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<(), Failure> {
     let model = Model::load(path)?;
+    model.check_room("a certificate", 16)?;
     read.schema = model.schema().cloned();
     let data = load_source(&Source::find_all(&args.files)?, &read)?;
     let names = model.labels().names();

@@ -15,6 +15,7 @@ use rosenblatt::monitor::Stage;
 use rosenblatt::{Classes, Dataset, Monitor, Options, Spec, compare, defaults};
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Compare these: names of `rosenblatt algorithms`, each with parameters (`pa1(C=0.1)`), a kernel
     /// (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`) if you like
     #[arg(
@@ -72,7 +73,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if tagger::is_meant(&args.files, args.data.format.as_deref(), args.features.as_deref()) {
+    if tagger::is_meant(&args.files, args.data.format(), args.features.as_deref()) {
         return tagger::compare(args);
     }
     if !args.history.is_empty() {
@@ -83,10 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         multiclass: args.multiclass,
         seed: args.seed,
         epochs: args.epochs,
-        map: args.kernel.mapping(),
-        kernel: args.kernel.options()?,
-        network: args.network.options(),
-        ..Options::default()
+        ..args.kernel.options(&args.network)?
     };
     let candidates = Candidate::list(&args.algorithms).map_err(usage)?;
     let specs = candidates.iter().map(|candidate| candidate.spec(&base));

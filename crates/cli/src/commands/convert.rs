@@ -1,14 +1,15 @@
 //! `rosenblatt convert IN OUT`: the same rows in another format, in two parts or in another order.
 
-use crate::args::{DataArgs, size};
+use crate::args::DataArgs;
 use crate::choices::listed;
 use crate::failure::{Failure, worded};
 use crate::ui::{self, counted};
 use rosenblatt::catalogue;
-use rosenblatt_data::files::{Apart, is_stdout};
+use rosenblatt_data::files::is_stdout;
 use rosenblatt_data::write::{WRITERS, find_writer};
 use rosenblatt_data::{Converted, LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
 use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ Examples:
 pub(crate) struct Args {
     /// The file, folder or pattern to read; `-` is stdin
     #[arg(value_name = "IN")]
-    input: String,
+    input: OsString,
     /// The file to write; `-` is stdout, and needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
@@ -52,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Hold at most about this much while shuffling (512MiB, 2GiB); changes nothing but the time
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "256MiB")]
     memory: u64,
     /// Number features from 0 in the file that is written (libsvm, and JSON Lines or VW without names)
     #[arg(long)]
@@ -80,14 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for target in &targets {
         check_target(target, args.to.as_deref())?;
     }
-    let mut files = Apart::default();
-    for (what, target) in ["the output", "the test rows"].into_iter().zip(&targets) {
-        files.writes(what, *target);
-    }
-    files.check()?;
     let source = Source::find(&args.input)?;
-    args.data.note(&mut files, &source);
-    files.check()?;
     let out = WriteOptions {
         format: args.to.clone(),
         zero_based: args.to_zero_based,

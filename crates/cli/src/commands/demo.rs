@@ -6,7 +6,7 @@ use super::train_report;
 use crate::failure::Failure;
 use crate::ui::{self, percent};
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use rosenblatt::files::write_whole;
+use rosenblatt::files::{Claim, keep_strangers, write_whole};
 use rosenblatt::{ALGORITHMS, Recipe};
 use rosenblatt_data::bundled;
 use rosenblatt_figures::{Canvas, Look, Svg, approximation};
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !args.json {
         ui::note("Training a spam filter on 5,574 real text messages: ham or spam?\n");
     }
+    let _claim = args.model.as_deref().map(Claim::take).transpose()?;
     let recipe = Recipe::default();
     let mut face = Face::new(true, recipe.reading.meter.clone());
     let trained = recipe.train(&bundled::sms_spam(), &mut face)?;
@@ -98,6 +99,7 @@ fn approximate(folder: &Path) -> Result<(), Failure> {
     let (name, about) = APPROXIMATION;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Work(format!("{}: {error}", folder.display())))?;
+    keep_strangers();
     ui::print(&format!("{about}.\n\n"))?;
     let film = approximation(Canvas::default(), false)?.svg(&Svg::default());
     let sheet = approximation(Canvas::default(), true)?.png(Look::default(), 2.0);
@@ -108,7 +110,9 @@ fn approximate(folder: &Path) -> Result<(), Failure> {
     }
     ui::print(
         "\nOne hidden layer comes as close to any curve as you like, if it has units enough and rows to learn it from.\n\
-         How many of either it takes, nobody tells beforehand.\n",
+         How many of either it takes is not known beforehand, and more units do not always come closer: they are harder to\n\
+         train on the same rows, as the errors beside the curves show.\n\
+         Open approximation.svg in a browser.\n",
     )
 }
 
@@ -118,21 +122,16 @@ fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| at(&error.to_string()))?;
     std::env::set_current_dir(folder).map_err(|error| at(&error.to_string()))?;
     let file = PathBuf::from(format!("{}.csv", lesson.name));
-    match std::fs::read(&file) {
-        Ok(bytes) if bytes == lesson.rows.as_bytes() => {}
-        Ok(_) => {
-            let message = format!(
-                "{}: holds something else than the rows of the lesson; move it away, or name another `--folder`",
-                file.display()
-            );
-            return Err(Failure::Work(message));
-        }
-        Err(_) => write_whole(&file, lesson.rows.as_bytes())?,
-    }
-    ui::print(&format!("{}.\n\n$ cat {}\n{}", lesson.about, file.display(), lesson.rows))?;
+    keep_strangers();
+    write_whole(&file, lesson.rows.as_bytes())?;
+    let (about, moral) = (lesson.about, lesson.moral);
+    ui::print(&format!("{about}.\n\n{moral}\n\n$ cat {}\n{}", file.display(), lesson.rows))?;
     for line in lesson.lines {
         ui::print(&format!("\n$ rosenblatt {line}\n"))?;
         crate::run(&format!("rosenblatt {line}"))?;
     }
-    ui::print(&format!("\n{}\n", lesson.moral))
+    let pictures: Vec<String> = (lesson.lines.iter())
+        .filter_map(|line| Some(folder.join(line.split_once(" -o ")?.1).display().to_string()))
+        .collect();
+    ui::print(&format!("\nOpen {} in a browser.\n", pictures.join(" and ")))
 }

@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
 use crate::ui;
-use rosenblatt::{Dataset, DeviceChoice, Evaluation, Labels, Model, Tagger, evaluate};
+use rosenblatt::{Dataset, DeviceChoice, Evaluation, Labels, Model, evaluate};
 use rosenblatt_data::{Source, load_with_schema};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
@@ -34,11 +35,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if Tagger::is_at(&args.model) {
-        return tagger::evaluate(args);
+    let model = Model::load(&args.model)?;
+    if let Some(tagger) = model.tagger() {
+        return tagger::evaluate(args, tagger);
     }
     args.data.leave_to_the_model()?;
-    let model = Model::load(&args.model)?.on_device(args.device)?;
+    let model = model.on_device(args.device)?;
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(true);
@@ -75,8 +77,15 @@ pub(super) fn known_labels(model: &Model, data: &Dataset, evaluation: &Evaluatio
         let names: Vec<String> = labels.names().iter().take(6).map(|name| format!("`{name}`")).collect();
         names.join(", ") + if labels.len() > 6 { ", …" } else { "" }
     };
+    let plain = |name: &String| name.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+    let known: Vec<String> = model.labels().names().iter().map(plain).collect();
+    let help = if data.labels().names().iter().map(plain).any(|name| known.contains(&name)) {
+        "they differ by a stop, a quote or their case only: write them as in the file it was trained from"
+    } else {
+        "name the label column with --label"
+    };
     Err(Failure::Work(format!(
-        "no row has a label that the model knows: it knows {}, and the rows are {}\nhelp: name the label column with --label",
+        "no row has a label that the model knows: it knows {}, and the rows are {}\nhelp: {help}",
         some(model.labels()),
         some(data.labels()),
     )))

@@ -8,12 +8,12 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
 use rosenblatt::export::{Export, left_to_user};
-use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
+use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
 use rosenblatt::summary::NetworkSummary;
-use rosenblatt::{Model, Tagger, export};
-use serde_json::{Value, json};
+use rosenblatt::{Model, export};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -41,28 +41,23 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let wish = args.export.as_deref().map(export_wish).transpose()?;
-    if let Some((_, path)) = &wish {
-        let mut files = Apart::default();
-        files.reads("the model", &args.model);
-        files.writes("the export", path);
-        files.check()?;
-        check_writable(path)?;
-    }
-    if wish.is_none() && Tagger::is_at(&args.model) {
-        return tagger::inspect(args);
-    }
     let model = Model::load(&args.model)?;
     if let Some((format, path)) = wish {
         return export_to(&model, format, &path);
     }
     if args.weights {
-        return ui::print_bytes(&export(&model, Export::Csv)?);
+        return ui::print_either(&export(&model, Export::Csv)?);
     }
     let size = std::fs::metadata(&args.model).map_or(0, |file| file.len());
     if args.json {
-        return ui::print(&format!("{}\n", json(&model, size)));
+        let mut told = model.describe(report::TOP_FEATURES);
+        told["bytes"] = json!(size);
+        return ui::print(&format!("{told}\n"));
     }
-    ui::print(&text(&model, size))
+    ui::print(&match model.tagger() {
+        Some(tagger) => tagger::inspected(tagger)?,
+        None => text(&model, size),
+    })
 }
 
 /// What `--export FORMAT PATH` means.
@@ -78,7 +73,7 @@ pub(super) fn export_wish(words: &[String]) -> Result<(Export, PathBuf), Failure
 pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<(), Failure> {
     let bytes = export(model, format)?;
     if is_stdout(path) {
-        return ui::print_bytes(&bytes);
+        return ui::print_either(&bytes);
     }
     write_whole(path, &bytes)?;
     ui::note(&format!("{format}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
@@ -161,6 +156,7 @@ fn text(model: &Model, size: u64) -> String {
         let _ = writeln!(text, "date: {date}");
     }
     let _ = writeln!(text, "size: {}\n", ui::bytes(size));
+    text.push_str(&report::list_importance(model));
     text.push_str(&report::list_top_features(model));
     text
 }
@@ -301,10 +297,4 @@ fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usi
         text.push('\n');
     }
     text
-}
-
-fn json(model: &Model, size: u64) -> Value {
-    let mut summary = json!(model.summary(report::TOP_FEATURES));
-    summary["bytes"] = json!(size);
-    summary
 }

@@ -1,10 +1,10 @@
 //! `rosenblatt mix`: models that were trained in several places become one.
 
-use super::tagger;
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::{Mixing, Model, Tagger};
+use rosenblatt::files::Claim;
+use rosenblatt::{Mixing, Model, Task};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -35,46 +35,36 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if args.models.iter().all(Tagger::is_at) {
-        return tagger::mix(args);
-    }
+    let _claim = Claim::take(&args.output)?;
     let models = args.models.iter().map(Model::load).collect::<Result<Vec<_>, _>>()?;
+    models.iter().try_for_each(|model| model.check_room("a mean", 16))?;
     let mean = rosenblatt::mix(&models, args.by)?;
+    let (one, many) = if mean.task() == Task::Tags { ("sentence", "sentences") } else { ("row", "rows") };
     if models.len() > 1 && models.iter().any(Model::has_probabilities) {
-        ui::note("probabilities are left out: no row that they were fitted on knows the mean");
+        ui::note(&format!("probabilities are left out: no {one} that they were fitted on knows the mean"));
     }
     mean.save(&args.output)?;
-    let learned = mean.training_summary();
-    args.tell(["model", "models"], ["row", "rows"], learned.rows as u64, learned.totals.updates)
-}
-
-impl Args {
-    /// What was mixed, and what of; words for one and for many.
-    pub(super) fn tell(
-        &self,
-        models: [&str; 2],
-        examples: [&str; 2],
-        n_examples: u64,
-        updates: u64,
-    ) -> Result<(), Failure> {
-        if self.json {
-            let paths: Vec<String> = self.models.iter().map(|path| path.display().to_string()).collect();
-            let output = self.output.display().to_string();
-            let report = json!({
-                "models": paths, "by": self.by.to_string(), "rows": n_examples, "updates": updates, "output": output,
-            });
-            return ui::print(&format!("{report}\n"));
-        }
-        if ui::is_quiet() {
-            return Ok(());
-        }
-        ui::print(&format!(
-            "mean of {}, {}: {} with {} in all\nmodel: {}\n",
-            ui::counted(self.models.len() as u64, models[0], models[1]),
-            self.by,
-            ui::counted(n_examples, examples[0], examples[1]),
-            ui::counted(updates, "update", "updates"),
-            self.output.display()
-        ))
+    let (n_examples, updates) = {
+        let learned = mean.training_summary();
+        (learned.rows as u64, learned.totals.updates)
+    };
+    if args.json {
+        let paths: Vec<String> = args.models.iter().map(|path| path.display().to_string()).collect();
+        let output = args.output.display().to_string();
+        let report = json!({
+            "models": paths, "by": args.by.to_string(), "rows": n_examples, "updates": updates, "output": output,
+        });
+        return ui::print(&format!("{report}\n"));
     }
+    if ui::is_quiet() {
+        return Ok(());
+    }
+    ui::print(&format!(
+        "mean of {}, {}: {} with {} in all\nmodel: {}\n",
+        ui::counted(args.models.len() as u64, "model", "models"),
+        args.by,
+        ui::counted(n_examples, one, many),
+        ui::counted(updates, "update", "updates"),
+        args.output.display()
+    ))
 }

@@ -30,7 +30,7 @@ mod train_report;
 mod tune;
 
 use crate::failure::Failure;
-use crate::{args, brief};
+use crate::{args, brief, paths};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 
 macro_rules! commands {
@@ -52,6 +52,7 @@ macro_rules! commands {
 
         pub(crate) fn run(name: &str, matches: &ArgMatches) -> Result<(), Failure> {
             let usage = |error: clap::Error| Failure::Usage(error.to_string());
+            paths::keep_apart(name, matches)?;
             match name {
                 $(stringify!($module) => $module::run(&$module::Args::from_arg_matches(matches).map_err(usage)?),)+
                 _ => Err(Failure::Usage(format!("there is no command `{name}`"))),

@@ -4,7 +4,16 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt_server::Playground;
+use std::io::{ErrorKind, IsTerminal as _};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io, thread};
+
+/// Where the page is served unless a port is named.
+const PORT: u16 = 8081;
+/// So many ports are tried from there on.
+const TRIED: u16 = 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "The page needs no network: the engine runs in the browser, and nothing that it
@@ -13,18 +22,75 @@ as well.
 
 Examples:
   rosenblatt playground
-  rosenblatt playground --port 0")]
+  rosenblatt playground data.csv
+  rosenblatt playground --port 0 --no-open")]
 pub(crate) struct Args {
-    /// Listen on this port of this machine; 0 is any that is free
-    #[arg(long, value_name = "N", default_value_t = 8081)]
-    port: u16,
+    /// Open the page with this table
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[arg(long, value_name = "N", help = format!(
+        "Listen on this port of this machine; 0 is any that is free [default: {PORT}, or the next one that is free]"
+    ))]
+    port: Option<u16>,
+    /// Print the address only; in a terminal a browser is opened otherwise
+    #[arg(long)]
+    no_open: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     signals::be_careful();
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
-    let playground = Playground::open(address).map_err(|error| Failure::Work(error.to_string()))?;
-    ui::print(&format!("the playground is at http://{}/\n", playground.address()?))?;
+    let table = args.file.as_deref().map(read).transpose()?;
+    let playground = open(args.port, table.as_ref())?;
+    let state = match args.file.as_deref().and_then(Path::file_name) {
+        Some(name) => format!("#table={}", encoded(&name.to_string_lossy())),
+        None => String::new(),
+    };
+    let address = format!("http://{}/{state}", playground.address()?);
+    ui::print(&format!("the playground is at {address}\n"))?;
+    if !args.no_open && io::stdout().is_terminal() {
+        show(&address);
+    }
     playground.run(|| signals::asked().is_some());
     signals::answer("the page is no longer served")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| Failure::Work(format!("{}: {error}", path.display())))
+}
+
+/// Listens on the port that is named, or on the first free one of the usual.
+fn open(port: Option<u16>, table: Option<&Vec<u8>>) -> Result<Playground, Failure> {
+    let ports = port.map_or(PORT..=PORT + TRIED, |port| port..=port);
+    let mut taken = None;
+    for port in ports {
+        match Playground::open(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), table.cloned()) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => taken = Some(error),
+            opened => return opened.map_err(|error| Failure::Work(error.to_string())),
+        }
+    }
+    let what = taken.map_or_else(String::new, |error| error.to_string());
+    Err(Failure::Work(format!("{what}\nhelp: `--port 0` takes any port that is free")))
+}
+
+/// Opens a browser, if there is one; the address was printed anyway.
+fn show(address: &str) {
+    let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut browser) = command.spawn() {
+        thread::spawn(move || browser.wait());
+    }
+}
+
+/// A name as an address holds it.
+fn encoded(name: &str) -> String {
+    let letter = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    name.bytes().map(letter).collect()
 }

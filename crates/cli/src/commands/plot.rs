@@ -3,7 +3,7 @@
 //! What there is to see, and what can be chosen about it, is in the table of the figures crate; here it becomes words of
 //! a command line, and the picture gets its place.
 
-use crate::args::{DataArgs, SpecArgs, picture_size};
+use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui::{self, count};
@@ -11,15 +11,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
-use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
-use rosenblatt::{Dataset, Model, Spec, Tagger};
+use rosenblatt::files::{is_stdout, write_whole};
+use rosenblatt::recipe::Choice;
+use rosenblatt::{Dataset, Model, Recipe, Spec, Task};
 use rosenblatt_figures::{
-    Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
+    Canvas, FIGURES, Figure, FigureError, Judged, Look, Needs, Setting, Settings, Subject, Svg, Takes,
+    Terminal, find,
 };
 use serde_json::json;
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 fn kinds() -> PossibleValuesParser {
     let values = FIGURES.iter().map(|figure| PossibleValue::new(figure.name).help(figure.about));
@@ -27,9 +29,9 @@ fn kinds() -> PossibleValuesParser {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Without --model, a model is trained first, by the perceptron unless --algorithm
-says otherwise, and for boundary, margins and weights from all rows; --model
-draws yours. Without --output, the picture is drawn in the terminal.
+#[command(after_help = "Without --model, a model is trained first: for roc, precision-recall,
+reliability and confusion the one that `train` makes, for the others by the
+perceptron unless --algorithm says otherwise; --model draws yours. Without --output, the picture is drawn in the terminal.
 
 Examples:
   rosenblatt plot boundary points.csv                         in the terminal
@@ -54,7 +56,7 @@ pub(crate) struct Args {
     kind: String,
     /// Files, folders or patterns to read; `-` is stdin. `weights` of a model needs none
     #[arg(value_name = "FILE")]
-    files: Vec<String>,
+    files: Vec<OsString>,
     /// Draw this model, instead of one that is trained first
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
@@ -69,11 +71,14 @@ pub(crate) struct Args {
     theme: String,
     /// Draw it this large, in pixels [default: 800x560]. The height may be adjusted to what is drawn, and a PNG has twice
     /// as many pixels each way
-    #[arg(long, value_name = "WxH", value_parser = picture_size)]
+    #[arg(long, value_name = "WxH", value_parser = rosenblatt::settings::size)]
     canvas: Option<(u32, u32)>,
     /// Write this title, instead of one that says what is seen
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Show all rows that the model learned from, instead of those that were held out (with --model)
+    #[arg(long, requires = "model")]
+    training_rows: bool,
     /// Print what was drawn as JSON, with the SVG in it if no file is named
     #[arg(long)]
     json: bool,
@@ -255,18 +260,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ));
     }
     let path = args.output.as_ref().filter(|path| !is_stdout(path));
-    if let Some(path) = path {
-        let mut files = Apart::default();
-        if !args.files.is_empty() {
-            args.data.note(&mut files, &Source::find_all(&args.files)?);
-        }
-        if let Some(model) = &args.model {
-            files.reads("the model", model);
-        }
-        files.writes("the picture", path);
-        files.check()?;
-        check_writable(path)?;
-    }
     let subject = subject(args, figure, &settings)?;
     let mut picture = figure.draw(&subject, &settings, args.canvas(form))?;
     if let Some(title) = &args.title {
@@ -322,35 +315,66 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
         return Err(Failure::Usage("there should be a file of data, or a model with `--model`".to_owned()));
     }
     let progress = Progress::new(true);
-    let (source, rows, spec) = material(args, figure.is_textbook(settings), &progress)?;
+    let is_judged = matches!(figure.needs, Needs::HeldOut | Needs::Probabilities);
+    let source = Source::find_all(&args.files)?;
+    if is_judged && settings.get("holdout").is_none() && source.can_rewind() {
+        return as_trained(args, &source, &progress);
+    }
+    let is_textbook = figure.is_textbook(settings);
+    let (source, rows, spec) = material(args, is_textbook, &progress)?;
+    if !is_textbook && matches!(args.spec.choice(), Choice::Auto) {
+        let rule = spec.entry().info.name;
+        ui::note(&format!(
+            "note: this is {rule} as it comes; `train` compares several and may choose another: draw its model with --model"
+        ));
+    }
     progress.stage("training");
     Ok(Subject::of_data(figure, settings, source, rows, spec)?)
 }
 
 fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    match (Tagger::is_at(path), figure.needs) {
-        (true, Needs::Tagger) => return Ok(Subject::of_tagger(name, Arc::new(Tagger::load(path)?))),
+    let model = Model::load(path)?;
+    match (model.task() == Task::Tags, figure.needs) {
+        (true, Needs::Tagger) => return Ok(Subject::of_model_alone(name, model)),
         (true, _) => return Err(FigureError::IsTagger { figure: figure.name }.into()),
         (false, Needs::Tagger) => return Err(FigureError::NoTagger { figure: figure.name }.into()),
         (false, _) => {}
     }
-    let model = Model::load(path)?;
     if args.files.is_empty() && figure.needs == Needs::ModelOnly {
-        return Ok(Subject::of_model(name, Dataset::from_rows::<[f64; 0], &str>(&[], &[]), model));
+        return Ok(Subject::of_model_alone(name, model));
     }
     if args.files.is_empty() {
         return Err(Failure::Usage(format!("`plot {}` needs a file of data, too", figure.name)));
+    }
+    if figure.name == "boundary" {
+        model.check_room("a picture of the boundary", 32)?;
     }
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
-    if matches!(figure.needs, Needs::HeldOut | Needs::Probabilities) && model.is_of(&data) {
+    let subject = Subject::of_model(short_name(&source), data, model);
+    let subject = if args.training_rows { subject.on_training_rows() } else { subject };
+    if matches!(figure.needs, Needs::HeldOut | Needs::Probabilities) && subject.judged_on == Judged::Learned {
         ui::note("note: these are the rows it was trained from: expect more errors on new ones");
     }
-    Ok(Subject::of_model(short_name(&source), data, model))
+    Ok(subject)
+}
+
+/// The model that `train` makes of these files, and what it said of rows that were not learned from.
+fn as_trained(args: &Args, source: &Source, progress: &Progress) -> Result<Subject, Failure> {
+    let recipe = Recipe {
+        reading: args.data.to_learn()?,
+        learning: args.spec.asked()?,
+        choice: args.spec.choice(),
+        ..Recipe::default()
+    };
+    progress.stage("training");
+    let model = recipe.train(source, &mut ())?.model;
+    let data = load_source(source, &model.to_evaluate(args.data.options()?))?;
+    Ok(Subject::of_model(short_name(source), data, model))
 }
 
 /// The data, how it was read, and what is to be learned from it.

@@ -10,14 +10,14 @@ use crate::report::short_number;
 use crate::ui;
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::explain::Contribution;
-use rosenblatt::files::Apart;
 use rosenblatt::insight::feature_name;
 use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
-use rosenblatt::{Calibration, Costs, DeviceChoice, Error, Explainer, Model, Predictor, Tagger, catalogue};
+use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ Examples:
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
@@ -81,8 +81,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if Tagger::is_at(&args.model) {
-        return tagger::predict(args);
+    let model = Model::load(&args.model)?;
+    if let Some(tagger) = model.tagger() {
+        return tagger::predict(args, tagger);
     }
     if args.k_best.is_some() {
         return Err(Failure::Usage("`--k-best` is for sentences, but this is a model of rows".to_owned()));
@@ -91,9 +92,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
-    let mut model = Model::load(&args.model)?.on_device(args.device)?;
-    let costs = args.decision.costs()?;
-    if costs != Costs::Even {
+    let mut model = model.on_device(args.device)?;
+    if let Some(costs) = args.decision.costs()? {
         model = model.with_costs(&costs)?;
     }
     let read = model.to_predict(read);
@@ -105,13 +105,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let source = Source::find_all(&args.files)?;
-    let mut files = Apart::default();
-    args.data.note(&mut files, &source);
-    files.reads("the model", &args.model);
-    if let Some(path) = &args.output {
-        files.writes("the output", path);
-    }
-    files.check()?;
     let mut stream = blocks(&source, &read)?;
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;
     // Lines that scroll by are progress enough.
@@ -212,6 +205,9 @@ impl<'m> Wanted<'m> {
                     .to_owned(),
             );
         }
+        if args.explain.is_some() {
+            model.check_room("`--explain`", 32)?;
+        }
         if args.explain.is_some() && model.map().is_some() {
             return Err(Error::Mapped { what: "`--explain` weighs" }.into());
         }
@@ -266,6 +262,9 @@ impl<'m> Wanted<'m> {
         output: &mut Output,
     ) -> Result<(), Failure> {
         let name = self.model.labels().name(class);
+        if !scores.iter().all(|score| score.is_finite()) {
+            return Err(rosenblatt::Error::Endless.into());
+        }
         if let Some(calibration) = self.probabilities {
             class_scores(self.model, scores, &mut self.class_scores);
             calibration.probabilities(&self.class_scores, &mut self.shares);

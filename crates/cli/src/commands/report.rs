@@ -6,15 +6,17 @@ use super::{certify, evaluate, tagger};
 use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::paths::default_report;
 use crate::progress::Progress;
 use crate::report::{describe_estimate, error_line};
 use crate::ui;
-use rosenblatt::files::{Apart, check_writable, write_whole};
+use rosenblatt::Model;
+use rosenblatt::files::write_whole;
 use rosenblatt::recipe::with_positive;
-use rosenblatt::{Model, Tagger};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -23,10 +25,10 @@ use std::path::PathBuf;
   rosenblatt report test.csv --model mail.model    how good it is on other rows
   rosenblatt report data.csv --model data.model --certificate proof.json")]
 pub(crate) struct Args {
-    /// Rows to evaluate the model on. Of the file it was trained from, only the held-out rows are used, unless the model
-    /// has learned from them since, as it does after a race
+    /// Rows to evaluate the model on. Of the file it was trained from, the held-out rows are used, as they were predicted
+    /// without being learned from
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Report on this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Check this certificate of `rosenblatt certify` about the data, and report it
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
+    /// Judge it on all rows that it learned from, if FILE is what it was trained from
+    #[arg(long)]
+    training_rows: bool,
     /// Print the numbers of the page as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -43,24 +48,38 @@ pub(crate) struct Args {
     pub(super) data: DataArgs,
 }
 
+/// A page, and what is printed of it: for programs, and for people.
+pub(super) struct Written {
+    pub(super) page: String,
+    pub(super) told: Value,
+    pub(super) text: String,
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if Tagger::is_at(&args.model) {
-        return tagger::report(args);
-    }
-    args.data.leave_to_the_model()?;
     let model = Model::load(&args.model)?;
-    let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
-    let read = model.to_evaluate(args.data.options()?);
+    model.check_room("a report", 32)?;
+    let output = args.output.clone().unwrap_or_else(|| default_report(&args.model));
     let source = Source::find_all(&args.files)?;
-    let mut files = Apart::default();
-    args.data.note(&mut files, &source);
-    files.reads("the model", &args.model);
-    if let Some(path) = &args.certificate {
-        files.reads("the certificate", path);
+    let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let Written { page, mut told, text } = match model.tagger() {
+        Some(tagger) => tagger::report(args, name, tagger, &source)?,
+        None => of_rows(args, &name, &model, &source)?,
+    };
+    write_whole(&output, page.as_bytes())?;
+    if args.json {
+        told["report"] = json!(output.display().to_string());
+        told["bytes"] = json!(page.len());
+        return ui::print(&format!("{told}\n"));
     }
-    files.writes("the report", &output);
-    files.check()?;
-    check_writable(&output)?;
+    if ui::is_quiet() {
+        return Ok(());
+    }
+    ui::print(&format!("{text}report: {} ({})\n", output.display(), ui::bytes(page.len() as u64)))
+}
+
+fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Written, Failure> {
+    args.data.leave_to_the_model()?;
+    let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.
     let source = source.rewindable(read.limits.held_bytes)?;
     let progress = Progress::new(true);
@@ -79,50 +98,45 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => Some(certify::checked(path, &args.files, &args.data)?),
         None => None,
     };
-    let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut report = Report::new(&name, &model, &source.name(), data)?.with_proof(proof);
-    evaluate::known_labels(&model, report.data(), &report.evaluation)?;
+    let report = Report::new(name, model, &source.name(), data)?;
+    let report = if args.training_rows { report.on_training_rows()? } else { report };
+    let mut report = report.with_proof(proof);
+    evaluate::known_labels(model, report.data(), &report.evaluation)?;
     report.look_up(&source, &read)?;
-    let commands = commands(args, &report, &model);
+    let commands = commands(args, &report, model);
     let report = report.with_commands(commands);
-    let page = report.page();
-    drop(progress);
-    write_whole(&output, page.as_bytes())?;
-    if args.json {
-        let told = json!({
-            "report": output.display().to_string(),
-            "bytes": page.len(),
+    let error = error_line(&report.evaluation);
+    let judged = report.judged.sentence(report.evaluation.rows);
+    let (of, estimate) = match (&report.judged, describe_estimate(model)) {
+        (Judged::Learned, Some(told)) => ("training error", format!("{told}\n")),
+        (Judged::Learned, None) => ("training error", String::new()),
+        (Judged::HeldOut, _) if model.training_summary().folds.is_some() => {
+            ("cross-validated error", String::new())
+        }
+        (Judged::HeldOut | Judged::SetAside, _) => ("held-out error", String::new()),
+        _ => ("error rate", String::new()),
+    };
+    Ok(Written {
+        page: report.page(),
+        told: json!({
             "judged-on": report.judged.word(),
             "evaluation": report.evaluation,
             "estimate": model.training_summary().estimate,
-        });
-        return ui::print(&format!("{told}\n"));
-    }
-    if ui::is_quiet() {
-        return Ok(());
-    }
-    let error = error_line(&report.evaluation);
-    let size = ui::bytes(page.len() as u64);
-    let judged = report.judged.sentence(report.evaluation.rows);
-    let (of, told) = match (&report.judged, describe_estimate(&model)) {
-        (Judged::Learned, Some(told)) => ("training error", format!("{told}\n")),
-        (Judged::Learned, None) => ("training error", String::new()),
-        _ => ("error rate", String::new()),
-    };
-    ui::print(&format!("{told}{of}: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
+        }),
+        text: format!("{estimate}{of}: {error}\n{judged}\n"),
+    })
 }
 
 /// The command that trains the same model, and the one that makes the same page.
 fn commands(args: &Args, report: &Report<'_>, model: &Model) -> String {
     let file = args.model.display().to_string();
     let own = report.judged != Judged::Others;
-    let unknown = ["TRAINING-DATA".to_owned()];
+    let unknown = [OsString::from("TRAINING-DATA")];
     let told = Told {
         files: if own { &args.files } else { &unknown },
         rows: own.then_some(report.data()),
         data: &args.data,
         model: &file,
     };
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("{}\n{}", again::command(model, &told), again::words("rosenblatt", &words))
+    format!("{}\n{}", again::command(model, &told), again::typed())
 }

@@ -1,7 +1,6 @@
 //! `rosenblatt serve FOLDER`: models over HTTP, for predictions and for learning. The server is a crate of its own;
 //! here words become its settings, and signals its end.
 
-use crate::args::size;
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::signals;
@@ -69,16 +68,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = Config::default().snapshot_rows)]
     snapshot_rows: u64,
     /// Take a snapshot, too, when the log has reached this size: no more than that is read at a start
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "64MiB")]
     snapshot_log: u64,
     /// Keep logs that a snapshot covers
     #[arg(long)]
     keep_log: bool,
     /// Refuse bodies larger than this, unpacked
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "32MiB")]
     max_body: u64,
     /// Hold at most this much of all bodies in memory at a time
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "512MiB")]
     max_bodies: u64,
     /// Refuse requests of more rows
     #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
@@ -93,7 +92,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = Limits::default().updates)]
     max_updates: u64,
     /// Refuse to learn when what a model has learned takes this much of the disk
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "4GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "4GiB")]
     max_disk: u64,
     /// Accept N connections at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
@@ -195,7 +194,7 @@ fn first_models(read_only: bool) -> Result<PathBuf, Failure> {
         return Err(Failure::Work(message.to_owned()));
     }
     let learning = Options { algorithm: "perceptron".to_owned(), ..Options::default() };
-    let recipe = Recipe { learning, choice: Choice::Given, ..Recipe::default() };
+    let recipe = Recipe { learning: learning.into(), choice: Choice::Given, ..Recipe::default() };
     let trained = recipe.train(&bundled::sms_spam(), &mut ())?;
     std::fs::create_dir(&folder)?;
     trained.model.save(folder.join("sms.model"))?;

@@ -8,12 +8,14 @@ use clap::Command;
 use rosenblatt::back_propagation::{BackPropagation, back_propagation};
 use rosenblatt::core::Stopped;
 use rosenblatt::recipe::{LabelFound, with_positive};
-use rosenblatt::trace;
-use rosenblatt::trace::{Ending, Told, Trace, latex, markdown, number, vector};
+use rosenblatt::trace::{Ending, Told, Trace, Walk, latex, markdown, number, vector};
+use rosenblatt::{split, trace};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The rounds that are shown if nobody says which.
 pub(super) const USUAL: (u64, u64) = (1, 200);
@@ -35,10 +37,13 @@ Examples:
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Give this class y = +1 and all others y = -1 [default: the second of two]
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
+    /// Leave this share of the rows out of the run, drawn by `--seed`
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    holdout: f64,
     /// Show this many rounds, or those from one to another: 6, or 5-10
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
     pub(super) rounds: (u64, u64),
@@ -65,16 +70,22 @@ fn rounds(text: &str) -> Result<(u64, u64), String> {
     })
 }
 
+/// A part of all rows, from none to nearly all.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "it should be a share of the rows from 0 to below 1, for instance 0.2".to_owned())
+}
+
 /// Shared options as a textbook has them.
 pub(super) fn suited(command: Command) -> Command {
     command
-        .mut_arg("order", |arg| arg.help("Visit rows in this order [default: given]"))
-        .mut_arg("scale", |arg| arg.help("Bring features to one scale [default: none]"))
+        .mut_arg("order", |arg| arg.help("Order in which rows are visited [default: given]"))
+        .mut_arg("scale", |arg| arg.help("How features are scaled [default: none]"))
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.spec.one_rule()?;
-    let (format, features) = (args.data.format.as_deref(), args.tagger.features.as_deref());
+    let (format, features) = (args.data.format(), args.tagger.features.as_deref());
     if tagger::is_meant(&args.files, format, features) {
         return tagger::trace(args);
     }
@@ -94,7 +105,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let spec = args.spec.as_plain_descent().spec()?;
         return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
     }
-    let traced = trace(&spec, &data, args.rounds.0..=args.rounds.1)?;
+    let window = args.rounds.0..=args.rounds.1;
+    let data = Arc::new(data);
+    let traced = if args.holdout > 0.0 {
+        let (rows, _) = split(&*data, args.holdout, spec.options().seed);
+        Walk::new(spec.clone(), Arc::clone(&data), Some(rows))?.trace(window)?
+    } else {
+        trace(&spec, &data, window)?
+    };
     let clean = without_mistakes(&traced, args.rounds.0);
     let mut ending = clean.unwrap_or_else(|| traced.ending_in_words(spec.bias()));
     if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))

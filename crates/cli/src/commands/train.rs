@@ -7,19 +7,21 @@ use super::tagger::{self, TaggerArgs};
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, SpecArgs, size};
+use crate::args::{CostArgs, DataArgs, SpecArgs};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{choice, export_help};
 use crate::failure::Failure;
+use crate::paths::default_model;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::files::{Apart, Claim, check_writable, is_stdout, previous_path};
+use rosenblatt::files::{Claim, is_stdout, previous_path};
 use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Error, Model, Options, Recipe, Spec, Trained, defaults};
+use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained, settings};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,18 +60,23 @@ it stops at once. A resumed run ends in the same model, to the bit, as one that 
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<OsString>,
     /// Save the model here [default: the first file's name with `.model`]
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Hold out this share of the rows for the estimate, 0 to hold out none; sentences are held out only if this is given.
-    /// The winner of a race is trained again on all rows. A rule that is named learns only from the rows that are not held
-    /// out; if there are 1,000 or more, a tenth of these decides when to stop (`--patience 0` turns that off). Vocabulary
-    /// and scales, which see no labels, are taken from all rows
-    #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
-    pub(super) holdout: f64,
-    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows, but for the tenth that
-    /// decides when a rule that is named stops, if there are 1,000 rows or more
+    /// Estimate the error on this share of the rows, by the same training without them; 0 for no estimate. The model itself
+    /// learns from all rows. If a rule is named and there are 1,000 rows or more, a tenth of the rows decides when to stop
+    /// (`--patience 0` turns that off). Vocabulary and scales, which see no labels, are taken from all rows
+    /// [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
+    #[arg(long, alias = "test-size", value_name = "SHARE", value_parser = share)]
+    pub(super) holdout: Option<f64>,
+    /// Keep the model that did not learn from the held-out rows, which spares the second training
+    #[arg(long, conflicts_with = "folds")]
+    no_refit: bool,
+    /// Leave the scores and classes of the held-out rows, by which `report` and `plot` judge it, out of the model
+    #[arg(long)]
+    no_held_out_scores: bool,
+    /// Estimate the error by cross-validation on N folds instead; the model itself learns from all rows
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
     /// Fit probabilities on held-out rows by this method
@@ -86,8 +93,8 @@ pub(crate) struct Args {
     classes: Option<Vec<String>>,
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the error of the
     /// predictions made before each row was learned from. There is no race: the rule is perceptron, or the one named
-    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "folds",
-        "calibrate", "export"])]
+    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max-updates", "folds",
+        "calibrate", "export", "no_refit", "no_held_out_scores"])]
     online: bool,
     /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows [default: only when
     /// interrupted]
@@ -108,16 +115,14 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "online")]
     bounds: bool,
     /// Keep rows that take more memory than this (512MiB, 2GiB) in a cache on disk, which every epoch reads [default:
-    /// no limit]. Rows are then visited as they stand (`--order given`), and the model is what it would be in memory
-    /// with that order. Twelve bytes a row stay in memory
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "online")]
+    /// no limit]. Rows are then visited as they stand (`--order given`) and the error is estimated on a hold-out; with that
+    /// order and `--holdout 0.2` the model is the same in memory. Twelve bytes a row stay in memory
+    #[arg(long, value_name = "SIZE", value_parser = settings::bytes, conflicts_with = "online")]
     memory: Option<u64>,
     /// Keep that cache here and use it again for the same data read in the same way (with --memory) [default: a temporary
     /// file]
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
-    #[command(flatten)]
-    decision: CostArgs,
     /// Start from the weights of this model, and read rows as it does [default: from zero]
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     pub(super) start_from: Option<PathBuf>,
@@ -133,6 +138,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
+    decision: CostArgs,
+    #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
     pub(super) spec: SpecArgs,
@@ -142,8 +149,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.is_of_sentences() {
-        args.spec.one_rule()?;
-        return tagger::train(args);
+        tagger::only(tagger::TRAINING)?;
+        // Rules race on sentences only where that is asked for.
+        let choice = args.spec.choice();
+        return follow(args, if matches!(choice, Choice::Auto) { Choice::Given } else { choice });
     }
     args.tagger.are_for_sentences()?;
     // What is proved of mistakes is proved of the perceptron.
@@ -162,7 +171,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
                        export to a file, or leave `--json` out";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let spec = Spec::new(recipe.learning.clone())?;
+    let spec = Spec::new(recipe.learning.options().clone())?;
     if spec.kernel().is_some()
         && let Some((_, name)) = [(export.is_some(), "--export"), (args.bounds, "--bounds")]
             .iter()
@@ -178,26 +187,8 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     let path = model_path(args)?;
     let date = args.date()?;
     let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
-    let mut files = Apart::default();
-    files.writes("the model", &path);
-    if args.keep_previous {
-        files.keeps_previous("the previous model", previous_path(&path));
-    }
-    checkpoints.note(&mut files);
-    if let Some((_, path)) = &export {
-        files.writes("the export", path);
-    }
-    if let Some(path) = &args.cache {
-        files.writes("the cache", path);
-    }
-    files.check()?;
     let _claim = Claim::take(&path)?;
-    if let Some((_, path)) = &export {
-        check_writable(path)?;
-    }
     let source = Source::find_all(&args.files)?;
-    args.data.note(&mut files, &source);
-    files.check()?;
     let checkpoint = checkpoints.load(args.resume)?;
     let (mut trained, mut face, checkpoints) = args.train(&recipe, &source, checkpoints, checkpoint)?;
     if let Some(date) = date {
@@ -217,8 +208,12 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         if trained.is_unfinished { ", before it was measured and probabilities were fitted" } else { "" };
     signals::answer(&format!("stopped after the model was saved{unfinished}"))?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
+    let tagger = trained.model.tagger();
     if args.json {
-        let mut report = train_report::json(&trained, &face);
+        let mut report = match tagger {
+            Some(tagger) => tagger::trained_json(args, tagger, &face),
+            None => train_report::json(&trained, &face),
+        };
         report["model"] = json!(path.display().to_string());
         report["model-bytes"] = json!(size);
         return ui::print(&format!("{report}\n"));
@@ -227,7 +222,10 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         return Ok(());
     }
     let gap = if trained.progress.is_empty() { "" } else { "\n" };
-    let mut text = format!("{gap}{}", train_report::text(&trained, &face));
+    let mut text = match tagger {
+        Some(tagger) => tagger::trained_text(args, tagger, &trained.notes, &face),
+        None => format!("{gap}{}", train_report::text(&trained, &face)),
+    };
     let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
     if trained.race.is_some() {
         let told =
@@ -240,7 +238,8 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
             );
         }
     }
-    let _ = writeln!(text, "next: rosenblatt predict NEW-ROWS --model {}", path.display());
+    let next = if tagger.is_some() { "evaluate OTHER-SENTENCES" } else { "predict NEW-ROWS" };
+    let _ = writeln!(text, "next: rosenblatt {next} --model {}", path.display());
     if is_export_result {
         ui::note(text.trim_end());
         return Ok(());
@@ -250,7 +249,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 
 impl Args {
     pub(super) fn is_of_sentences(&self) -> bool {
-        let (format, features) = (self.data.format.as_deref(), self.tagger.features.as_deref());
+        let (format, features) = (self.data.format(), self.tagger.features.as_deref());
         tagger::is_meant(&self.files, format, features)
     }
 
@@ -264,14 +263,25 @@ impl Args {
         let costs = self.decision.costs()?;
         let mut choice = choice;
         // Candidates that were named carry their parameters, and what is said of networks, themselves.
-        let learning = match &mut choice {
+        let mut learning = match &mut choice {
             Choice::Race(racing) if !racing.candidates.is_empty() => {
+                let costs = costs.clone().unwrap_or_default();
                 racing.candidates.iter_mut().for_each(|candidate| candidate.costs = costs.clone());
-                Options { network: None, ..self.spec.options_and_values()?.0 }
+                let mut shared = self.spec.asked_and_values()?.0;
+                shared.set("network", |options| options.network = None);
+                shared
             }
-            _ => self.spec.options()?,
+            _ => self.spec.asked()?,
         };
-        let learning = Options { costs, ..learning };
+        if let Some(costs) = costs {
+            learning.set("costs", |options| options.costs = costs);
+        }
+        let start = self.start_from.as_ref().map(Model::load).transpose()?;
+        let tagging = if self.is_of_sentences() {
+            Some(tagger::options(learning.options().clone(), &self.tagger, &self.data, start.as_ref())?)
+        } else {
+            None
+        };
         Ok(Recipe {
             reading: ReadOptions {
                 classes: self.classes.clone(),
@@ -279,13 +289,20 @@ impl Args {
                 ..self.data.to_learn()?
             },
             learning,
+            tagging,
             choice,
-            estimate: self.folds.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
+            estimate: match (self.folds, self.holdout) {
+                (Some(n_folds), _) => Plan::Folds(n_folds),
+                (None, Some(share)) => Plan::HoldOut(share),
+                (None, None) => Plan::Auto,
+            },
+            refit: !self.no_refit,
+            keep_held_out: !self.no_held_out_scores,
             calibration: self.calibrate,
             positive: self.positive.clone(),
             memory,
             online: self.online,
-            start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
+            start: start.map(Arc::new),
             blank: self.blank,
         })
     }
@@ -298,11 +315,12 @@ impl Args {
         checkpoints: Checkpoints,
         checkpoint: Option<Checkpoint>,
     ) -> Result<(Trained, Face, Arc<Mutex<Checkpoints>>), Failure> {
-        let mut face = Face::new(!self.online, recipe.reading.meter.clone());
+        let of_rows = self.online && recipe.tagging.is_none();
+        let mut face = Face::new(!of_rows, recipe.reading.meter.clone());
         let checkpoints = Arc::new(Mutex::new(checkpoints));
         face.checkpoints = Some(Arc::clone(&checkpoints));
         face.with_bounds = self.bounds;
-        face.table = (self.online && !self.json && !ui::is_quiet()).then(Table::default);
+        face.table = (of_rows && !self.json && !ui::is_quiet()).then(Table::default);
         match (recipe.resume(source, checkpoint, &mut face), signals::asked()) {
             (Err(Error::Interrupted { .. }), Some(signal)) => {
                 Err(checkpoints.lock().unwrap_or_else(PoisonError::into_inner).stopped(signal))
@@ -347,16 +365,25 @@ impl Args {
     }
 }
 
+/// A share of the rows.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(share) if (0.0..1.0).contains(&share) && !text.contains('%') => Ok(share),
+        Ok(percent) if (2.0..100.0).contains(&percent) => {
+            Err(format!("it should be a share from 0 up to 1; did you mean {}?", percent / 100.0))
+        }
+        _ => Err("it should be a share from 0 up to 1, for instance 0.2".to_owned()),
+    }
+}
+
 pub(super) fn model_path(args: &Args) -> Result<PathBuf, Failure> {
     if let Some(path) = &args.model {
         return Ok(path.clone());
     }
-    let first = args.files.first().map(String::as_str).unwrap_or_default();
+    let first = args.files.first().cloned().unwrap_or_default();
     if first == "-" {
         return Err(Failure::Usage("`--model PATH` is needed when the data comes from stdin".to_owned()));
     }
-    let name = PathBuf::from(first);
-    let stem = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = stem.split('.').find(|part| !part.is_empty()).unwrap_or("rosenblatt").to_owned();
-    Ok(PathBuf::from(format!("{stem}.model")))
+    Ok(default_model(&first))
 }

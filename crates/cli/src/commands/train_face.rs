@@ -28,6 +28,8 @@ pub(super) struct Face {
     begun: Instant,
     pub(super) read_time: Option<Duration>,
     pub(super) train_time: Duration,
+    /// Mistakes of every epoch.
+    pub(super) mistakes: Vec<u64>,
 }
 
 impl Face {
@@ -42,6 +44,7 @@ impl Face {
             begun: Instant::now(),
             read_time: None,
             train_time: Duration::ZERO,
+            mistakes: Vec::new(),
         }
     }
 
@@ -90,10 +93,10 @@ impl Monitor for Face {
         spec: &'a Spec,
         data: Option<&'a Dataset>,
     ) -> Result<monitor::Watch<'a>, Error> {
-        let Self { progress, checkpoints, with_bounds, bounds, train_time, .. } = self;
+        let Self { progress, checkpoints, with_bounds, bounds, train_time, mistakes, .. } = self;
         let (progress, epochs) = (&*progress, spec.options().epochs);
         let clock = Clock { begun: Instant::now(), took: train_time };
-        let watch = Watch { progress, epochs, mistakes: 0, last: None, _clock: clock };
+        let watch = Watch { progress, epochs, mistakes, last: None, _clock: clock };
         let observer: Box<dyn Observer + 'a> =
             if *with_bounds { bounds::beside(watch, spec, data, bounds)? } else { Box::new(watch) };
         let checkpointer: Box<dyn Checkpointer + 'a> = match checkpoints {
@@ -198,8 +201,8 @@ pub(super) fn error_rates(before: &Totals, now: &Totals) -> (f64, f64) {
 pub(super) struct Watch<'a> {
     pub(super) progress: &'a Progress,
     pub(super) epochs: u64,
-    /// In all epochs so far.
-    mistakes: u64,
+    /// Of every epoch so far.
+    mistakes: &'a mut Vec<u64>,
     /// When the last epoch ended.
     last: Option<Instant>,
     _clock: Clock<'a>,
@@ -208,14 +211,14 @@ pub(super) struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         let Self { progress, epochs, .. } = *self;
-        self.mistakes += epoch.mistakes;
+        self.mistakes.push(epoch.mistakes);
         let took = self.last.replace(Instant::now()).map(|last| last.elapsed().as_secs_f64());
         let rate = took.map_or_else(String::new, |took| {
             format!(", {} rows/s", count((epoch.visited as f64 / took.max(1e-9)) as u64))
         });
         let error = epoch.errors as f64 / epoch.visited.max(1) as f64;
         progress.show(Some(epoch.number as f64 / epochs as f64), || {
-            let (error, mistakes) = (percent(error), count(self.mistakes));
+            let (error, mistakes) = (percent(error), count(self.mistakes.iter().sum::<u64>()));
             format!("epoch {} of {epochs}: error {error}, {mistakes} mistakes{rate}", epoch.number)
         });
         ControlFlow::Continue(())

@@ -6,7 +6,7 @@ use crate::report;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::Totals;
 use rosenblatt::data::Scaling;
-use rosenblatt::race::Race;
+use rosenblatt::race::{Entrant, Race};
 use rosenblatt::recipe::LabelFound;
 use rosenblatt::{ClassWeights, Classes, Evaluation, Trained};
 use rosenblatt_figures::words::describe_rows_of_folds;
@@ -57,6 +57,7 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(training) = &trained.training {
         measured(&mut text, trained, training);
     }
+    text.push_str(&report::list_importance(model));
     let top_features = report::list_top_features(model);
     if !top_features.is_empty() {
         let _ = writeln!(text, "{top_features}");
@@ -162,6 +163,7 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
         report["held-out"] = json!(held_out(trained));
         report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
         report["calibration"] = json!(trained.model.calibration());
+        report["importance"] = json!(trained.model.importance());
         report["race"] = json!(trained.race);
         let read = face.read_time.unwrap_or_default().as_secs_f64();
         report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
@@ -184,53 +186,63 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
     report
 }
 
-/// A race in a few lines: who won, who else went far, and how many left.
+/// A race in a few lines: those that went all the way by what they were compared by, over the same rows; how many left;
+/// and why the winner won.
 pub(super) fn race_text(race: &Race) -> String {
     let rows = counted(race.rows as u64, "row", "rows");
-    let (where_to, of_all) = match race.folds {
-        0 | 1 => (format!("a part of {rows}"), String::new()),
-        folds => (format!("{rows} in {folds} folds"), format!(" of {}", count(race.rows as u64))),
+    let where_to = match race.folds {
+        0 | 1 => format!("a part of {rows}"),
+        folds => format!("{rows} in {folds} folds"),
     };
     let (measure, is_share) = race.measure();
     let mut text = format!(
-        "race of {} on {where_to}, by {} on rows not learned from{}:",
+        "race of {} on {where_to}, judged on rows not learned from{}:",
         counted(race.entrants.len() as u64, "candidate", "candidates"),
-        measure,
         if race.cut_short { ", cut short by the budget" } else { "" },
     );
-    let finishers = race.entrants.iter().filter(|entrant| entrant.left.is_none());
-    let least = finishers.filter_map(|entrant| entrant.loss).fold(f64::INFINITY, f64::min);
-    let mut table = Vec::new();
-    for (place, entrant) in race.entrants.iter().take(SHOWN).enumerate() {
-        let Some(loss) = entrant.loss else { continue };
-        let known = race.metric.as_known(loss);
-        let value = if is_share { percent(known) } else { format!("{known:.4}") };
-        let end = match entrant.left {
-            _ if place == 0 && loss > least && race.spares_a_map() => {
-                "wins: hardly worse than the best, and needs no map".to_owned()
-            }
-            _ if place == 0 && loss > least => "wins: best by errors and probabilities together".to_owned(),
-            _ if place == 0 => "wins".to_owned(),
-            Some(_) => {
-                format!("dropped after {}{of_all} rows", count(entrant.judged as u64))
-            }
-            None => String::new(),
-        };
+    let name = |entrant: &Entrant| {
         let options = entrant.spec.options();
         let scheme = match options.multiclass {
             Classes::OneVsRest => String::new(),
             scheme => format!(" {scheme}"),
         };
         let map = options.map.as_ref().map_or_else(String::new, |map| format!(" behind {}", map.name));
-        let name = format!("  {}{scheme}{map}", entrant.spec.rule());
-        table.push(vec![name, format!("{} epochs", options.epochs), value, end]);
+        format!("{}{scheme}{map}", entrant.spec.rule())
+    };
+    let mut finishers: Vec<&Entrant> =
+        race.entrants.iter().filter(|entrant| entrant.compared.is_some()).collect();
+    finishers.sort_by(|a, b| a.compared.unwrap_or_default().total_cmp(&b.compared.unwrap_or_default()));
+    // Of few rows, more than what is told was compared.
+    let is_more = finishers.iter().any(|entrant| entrant.loss != entrant.compared);
+    let mut table = vec![vec![String::new(), "epochs".to_owned(), measure.trim_end_matches(',').to_owned()]];
+    table[0].extend(is_more.then(|| "loss".to_owned()));
+    let left = race.entrants.iter().filter(|entrant| entrant.compared.is_none() && entrant.failure.is_none());
+    for entrant in finishers.iter().copied().chain(left).take(SHOWN) {
+        let known = race.metric.as_known(entrant.loss.unwrap_or_default());
+        let value = if is_share { percent(known) } else { format!("{known:.4}") };
+        let told = |value: String| if entrant.compared.is_some() { value } else { "-".to_owned() };
+        let mut row =
+            vec![format!("  {}", name(entrant)), entrant.spec.options().epochs.to_string(), told(value)];
+        let compared = entrant.compared.map_or_else(String::new, |compared| format!("{compared:.4}"));
+        row.extend(is_more.then(|| told(compared)));
+        table.push(row);
     }
     text.push('\n');
     text.push_str(ui::table(&table).trim_end());
-    let n_more = race.entrants.len().saturating_sub(SHOWN);
+    let n_more = race.entrants.len().saturating_sub(table.len() - 1);
     if n_more > 0 {
         let _ = write!(text, "\n  and {n_more} more");
     }
+    let winner = race.entrants.first().map_or_else(String::new, name);
+    let is_best = finishers
+        .first()
+        .is_some_and(|first| race.entrants.first().is_some_and(|winner| std::ptr::eq(*first, winner)));
+    let why = match (is_best, is_more) {
+        (false, _) => "is not clearly worse than the best, and needs no map".to_owned(),
+        (true, true) => "has the least loss: errors, and how far probabilities are from the truth".to_owned(),
+        (true, false) => format!("has the best {}", measure.trim_end_matches(',')),
+    };
+    let _ = write!(text, "\n{winner} {why}");
     text
 }
 

@@ -23,6 +23,9 @@ const EXAMPLES: &str = "Examples:
 /// The rules that compete where none are named.
 const USUAL: &str = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp";
 
+/// The same of sentences.
+const USUAL_OF_SENTENCES: &str = "perceptron,pa1,arow";
+
 /// Options of `train` that have no meaning in a race, and are not shown.
 const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank", "bounds"];
 
@@ -55,7 +58,7 @@ pub(super) fn suited(command: Command) -> Command {
             let help = format!("{told} [default: {USUAL}, but for those that do not go with other options]");
             arg.short('a').help(help)
         })
-        .mut_arg("params", |arg| {
+        .mut_arg("param", |arg| {
             arg.value_name("NAME=VALUE,...")
                 .help("Try these values of a parameter, with every rule that has it (may be repeated)")
         })
@@ -68,23 +71,28 @@ pub(super) fn suited(command: Command) -> Command {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
-    if args.train.is_of_sentences() {
-        let message = "rules race on rows of a table, but these are sentences; use `train`";
-        return Err(Failure::Usage(message.to_owned()));
+    let are_sentences = args.train.is_of_sentences();
+    if are_sentences {
+        tagger::only(tagger::TRAINING)?;
+    } else {
+        args.train.tagger.are_for_sentences()?;
     }
-    args.train.tagger.are_for_sentences()?;
     if args.train.is_online() {
         let message = "`--online` makes one epoch over a stream, but a race needs all rows; use `train --online --algorithm NAME`";
         return Err(Failure::Usage(message.to_owned()));
     }
-    if args.train.spec.algorithm.is_some() {
+    if args.train.spec.has("algorithm") {
         let message =
             "`--algorithm` trains one rule without a race; name those that compete with `--algorithms`";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let (base, values) = args.train.spec.options_and_values()?;
-    let names = args.algorithms.as_deref().unwrap_or(USUAL);
+    let (base, values) = args.train.spec.asked_and_values()?;
+    let usual = if are_sentences { USUAL_OF_SENTENCES } else { USUAL };
+    let names = args.algorithms.as_deref().unwrap_or(usual);
     let mut named = Candidate::list(names).map_err(usage)?;
+    if are_sentences && named.iter().any(|candidate| candidate.kernel.is_some()) {
+        return Err(Failure::Usage("taggers have no kernel".to_owned()));
+    }
     if args.algorithms.is_none() {
         leave_out(&mut named, &base).map_err(usage)?;
     }

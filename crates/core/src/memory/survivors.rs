@@ -192,31 +192,53 @@ impl PartialEq for Votes {
 
 #[derive(Debug, Clone, Default)]
 struct Columns {
+    /// The features that occur, ascending, where there may be far more; else a feature is its own place.
+    few: Option<Vec<u32>>,
     offsets: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<f64>,
 }
 
+/// A list of the features that occur is asked where fewer than one in so many do.
+const FEW: usize = 64;
+
 impl Columns {
     fn of(rows: &Rows, width: usize) -> Self {
-        let mut offsets = vec![0; width + 1];
         let (_, indices, _) = rows.stored.parts();
-        for &feature in indices {
-            offsets[feature as usize + 1] += 1;
-        }
-        for feature in 0..width {
-            offsets[feature + 1] += offsets[feature];
+        let few = (width / FEW > indices.len()).then(|| {
+            let mut few = indices.to_vec();
+            few.sort_unstable();
+            few.dedup();
+            few
+        });
+        let n_places = few.as_ref().map_or(width, Vec::len);
+        let mut columns = Self { few, ..Self::default() };
+        let mut offsets = vec![0; n_places + 1];
+        let places = indices.iter().filter_map(|&feature| columns.place(feature as usize));
+        places.for_each(|place| offsets[place + 1] += 1);
+        for place in 0..n_places {
+            offsets[place + 1] += offsets[place];
         }
         let mut next = offsets.clone();
-        let mut columns = Self { offsets, rows: vec![0; indices.len()], values: vec![0.0; indices.len()] };
+        let (mut stored, mut values) = (vec![0; indices.len()], vec![0.0; indices.len()]);
         for row in 0..rows.len() as u32 {
             for (feature, value) in rows.entries(row) {
-                columns.rows[next[feature]] = row;
-                columns.values[next[feature]] = value;
-                next[feature] += 1;
+                let Some(place) = columns.place(feature) else { continue };
+                stored[next[place]] = row;
+                values[next[place]] = value;
+                next[place] += 1;
             }
         }
+        (columns.offsets, columns.rows, columns.values) = (offsets, stored, values);
         columns
+    }
+
+    #[inline]
+    fn place(&self, feature: usize) -> Option<usize> {
+        match &self.few {
+            None => Some(feature),
+            Some(few) => few.binary_search(&(feature as u32)).ok(),
+        }
     }
 }
 
@@ -320,11 +342,12 @@ impl Votes {
         scratch.clear();
         scratch.resize(self.rows.len(), 0.0);
         let columns = self.columns.get_or_init(|| Columns::of(&self.rows, self.width));
-        let Columns { offsets, rows, values } = columns;
+        let Columns { offsets, rows, values, .. } = columns;
         for (feature, value) in
             row.entries().filter(|(feature, value)| *feature < self.width && *value != 0.0)
         {
-            let column = offsets[feature]..offsets[feature + 1];
+            let Some(place) = columns.place(feature) else { continue };
+            let column = offsets[place]..offsets[place + 1];
             for (&stored, &stored_value) in rows[column.clone()].iter().zip(&values[column]) {
                 scratch[stored as usize] += stored_value * value;
             }

@@ -1,7 +1,7 @@
 //! Epoch after epoch until the plan says stop, over rows in memory or lent block by block, and what a run carries over
 //! when it is resumed.
 
-use super::{Plan, Run, Stopped, weight_of};
+use super::{MOST_VISITS, Plan, Run, Stopped, weight_of};
 use crate::convention::Zero;
 use crate::decision::Decision;
 use crate::examples::Examples;
@@ -10,7 +10,7 @@ use crate::memory::{Average, Kept, Readout, Recall};
 use crate::observer::{Epoch, Observer, Snapshot, Totals};
 use crate::order::Order;
 use crate::random::Random;
-use crate::rule::Rule;
+use crate::rule::{Rule, Weighs};
 use crate::space::{LinearSpace, Outcome};
 use crate::state::{State, StateError, at_most};
 use std::convert::Infallible;
@@ -119,6 +119,14 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         observer: &mut O,
     ) -> ControlFlow<Option<Stopped>> {
         let n_visits = if self.memory.judges() { PART_JUDGED } else { PART };
+        // Where a weight is a number of visits, a part has fewer rows: the observer is asked after as many visits as else.
+        let n_visits = if self.needs.weighs == Weighs::Visits {
+            let heaviest = self.class_weights.iter().fold(1.0_f64, |most, weight| most.max(*weight));
+            let heaviest = if examples.is_unweighted() { heaviest } else { heaviest * 16.0 };
+            (n_visits / heaviest.min(MOST_VISITS as f64) as usize).max(1)
+        } else {
+            n_visits
+        };
         // Parts end where blocks do. A block without an end goes on in the next part.
         let part = match self.space.block(examples).max(1) {
             usize::MAX => n_visits,

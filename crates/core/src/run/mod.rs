@@ -638,12 +638,15 @@ fn each_move(
     }
 }
 
+/// How often an example is met on end at most. A rule that still moves after so many steps along one row may do so for
+/// ever, by a last digit each time, and whoever watches waits.
+const MOST_VISITS: u64 = 1 << 12;
+
 /// How often an example of this weight is met: as often as it says, and once more with the chance of what is left.
 #[cold]
 fn n_visits(weight: f64, random: &mut Random) -> u64 {
-    // All that is beyond this is for ever.
-    let whole = weight.floor().min(1e15);
-    whole as u64 + u64::from(random.unit() < weight - whole)
+    let whole = weight.floor();
+    (whole as u64).saturating_add(u64::from(random.unit() < weight - whole)).min(MOST_VISITS)
 }
 
 /// How much row `row_idx` counts, its class considered.

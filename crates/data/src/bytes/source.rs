@@ -10,12 +10,14 @@ use crate::bytes::meter::Meter;
 use crate::bytes::pool::Pool;
 use crate::bytes::window::line_too_long;
 use crate::error::{DataError, ErrorKind};
+use crate::files::temporary_file;
+use crate::slips::closest;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much of the beginning of a stream can be looked at.
 pub const HEAD_BYTES: usize = 64 << 10;
@@ -40,6 +42,8 @@ pub enum Part {
     Stdin,
     /// Bytes in memory, and what to call them.
     Bytes(Arc<str>, Arc<[u8]>),
+    /// A copy of a pipe, in a file without a name, and what to call it.
+    Spool(Arc<str>, Arc<Mutex<File>>),
     /// A table in memory, as somebody else holds it, and what to call it.
     #[cfg(feature = "arrow")]
     Table(Arc<str>, Arc<Table>),
@@ -213,6 +217,18 @@ impl Source {
         Self { parts }
     }
 
+    /// The same data, kept in a file without a name where it could not be read twice.
+    pub(crate) fn spooled(&self) -> Result<Self, DataError> {
+        let spooled = |part: &Part| match part {
+            Part::File(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
+                Ok(part.clone())
+            }
+            Part::File(_) | Part::Stdin => part.spooled(),
+            _ => Ok(part.clone()),
+        };
+        Ok(Self { parts: self.parts.iter().map(spooled).collect::<Result<_, _>>()? })
+    }
+
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
         if self.can_rewind() {
@@ -242,9 +258,27 @@ impl Part {
         match self {
             Self::File(path) | Self::Folder(path) => path.display().to_string(),
             Self::Stdin => "stdin".to_owned(),
-            Self::Bytes(name, _) => name.to_string(),
+            Self::Bytes(name, _) | Self::Spool(name, _) => name.to_string(),
             #[cfg(feature = "arrow")]
             Self::Table(name, _) => name.to_string(),
+        }
+    }
+
+    /// The bytes of a pipe, unpacked, in a file that ends with this process.
+    fn spooled(&self) -> Result<Self, DataError> {
+        let name = self.name();
+        let mut input = self.open()?;
+        let mut file = temporary_file(&std::env::temp_dir(), "rosenblatt-rows")?;
+        let mut buffer = vec![0; READ_BYTES];
+        loop {
+            let n_bytes = input.read_some(&mut buffer)?;
+            if n_bytes == 0 {
+                return Ok(Self::Spool(name.into(), Arc::new(Mutex::new(file))));
+            }
+            let written = file.write_all(&buffer[..n_bytes]);
+            written.map_err(|error| {
+                DataError::io("keeping a copy for the second pass", error).in_source(&name)
+            })?;
         }
     }
 
@@ -277,6 +311,7 @@ impl Part {
             Self::Table(..) => return Ok(Input::folder(name, self.clone())),
             Self::Stdin => Box::new(io::stdin()),
             Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            Self::Spool(_, file) => Box::new(Spooled { file: Arc::clone(file), at: 0 }),
         };
         let mut input = Input {
             name,
@@ -313,6 +348,22 @@ impl Part {
             }
         }
         Ok(input)
+    }
+}
+
+/// A file without a name, read from its beginning by whoever opens it.
+struct Spooled {
+    file: Arc<Mutex<File>>,
+    at: u64,
+}
+
+impl Read for Spooled {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(self.at))?;
+        let n_read = file.read(into)?;
+        self.at += n_read as u64;
+        Ok(n_read)
     }
 }
 
@@ -415,7 +466,7 @@ impl Input {
     pub fn extension(&self) -> Option<String> {
         let name = match &self.part {
             Part::File(path) | Part::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
-            Part::Bytes(name, _) => name.to_lowercase(),
+            Part::Bytes(name, _) | Part::Spool(name, _) => name.to_lowercase(),
             Part::Stdin => return None,
             #[cfg(feature = "arrow")]
             Part::Table(..) => return None,
@@ -617,9 +668,34 @@ impl std::fmt::Debug for Input {
 fn cannot_open(path: &Path, error: io::Error) -> DataError {
     let name = path.display().to_string();
     if error.kind() == io::ErrorKind::NotFound {
-        return DataError::new(ErrorKind::Io, "there is no such file").in_source(&name);
+        let missing = DataError::new(ErrorKind::Io, "there is no such file").in_source(&name);
+        return match meant(path) {
+            Some(help) => missing.with_help(help),
+            None => missing,
+        };
     }
     DataError::io("opening", error).in_source(&name)
+}
+
+/// Of so many files of a folder one may have been meant.
+const MOST_NEIGHBOURS: usize = 10_000;
+
+/// What may have been meant by the name of a file that is not there.
+fn meant(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    if path.to_str().is_some_and(|whole| whole.contains("://")) {
+        return Some(
+            "this is an address, and nothing is fetched: download it first, or pipe it in as `-`".to_owned(),
+        );
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).ok()?.flatten().take(MOST_NEIGHBOURS);
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let meant = closest(name, names.iter().map(String::as_str))?;
+    Some(format!(
+        "did you mean `{}`?",
+        crate::error::harmless(&path.with_file_name(meant).display().to_string())
+    ))
 }
 
 /// What is in a folder, by name, hidden and `_` entries left out.

@@ -319,7 +319,7 @@ mod tests {
         let hashed = ReadOptions { hash_bits: Some(4), ..crossed(&[["a", "k"]]) };
         for (source, how, expected) in [
             (&table, crossed(&[["a", "q"]]), "there is no column `q` to cross, expected one of `a`, `k`"),
-            (&svm, crossed(&[["a", "b"]]), "features have no such names here"),
+            (&svm, crossed(&[["a", "b"]]), "`cross` means nothing in libsvm"),
             (&table, hashed, "no column `k` to cross"),
         ] {
             let error = load_with_schema(source, &how).unwrap_err();

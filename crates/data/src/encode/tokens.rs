@@ -16,6 +16,7 @@ use crate::hash::hash_slot;
 use crate::rows::block::Stored;
 use crate::rows::dataset::SparseMatrix;
 use rosenblatt_core::elementary::ln;
+use rosenblatt_core::{Setting, settings};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 use std::ops::Range;
@@ -30,38 +31,27 @@ pub(crate) const MAX_NGRAM: usize = 16;
 /// Up to this many texts every word is kept, unless something else is asked for.
 pub const FEW_TEXTS: u64 = 1000;
 
-/// How text becomes features.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct TextOptions {
-    /// What text is made of.
-    pub units: Units,
-    /// The fewest units that make a feature together.
-    pub shortest: usize,
-    /// The most units that make a feature together, in a row.
-    pub longest: usize,
-    /// What a feature is worth in a text.
-    pub weighting: Weighting,
-    /// Whether every text has length 1 (Euclidean), however long it is.
-    pub unit_length: bool,
-    /// In how many texts a feature must occur to get into the vocabulary. If not said: in 1 of up to
-    /// [`FEW_TEXTS`] texts, in 3 of more.
-    pub min_count: Option<u64>,
-    /// Whether the names of hashed features are remembered, which takes a pass over the data.
-    pub keep_names: bool,
-}
-
-impl Default for TextOptions {
-    fn default() -> Self {
-        Self {
-            units: Units::Words,
-            shortest: 1,
-            longest: 2,
-            weighting: Weighting::TfIdf,
-            unit_length: true,
-            min_count: None,
-            keep_names: false,
-        }
+settings! {
+    /// How text becomes features.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct TextOptions: Reading {
+        /// Make features of characters instead of words.
+        units: Units = Units::Words => Setting::choice::<Units>().flag_for("characters", "characters").kept_by_model();
+        /// Fewest units in a row that make a feature.
+        shortest: usize = 1 => Setting::at_least(1).kept_by_model();
+        /// Make features of runs of words: N for N words, A-B for A to B of them.
+        longest: usize = 2
+            => Setting::run().flag("ngrams").kept_by_model().unset("1-2, single words and pairs");
+        /// Weight of a word in a text. With tf-idf, rows have length 1 (L2). If there are more than 1,000 texts, words and
+        /// runs that occur in fewer than 3 are left out.
+        weighting: Weighting = Weighting::TfIdf => Setting::choice::<Weighting>().flag("words").kept_by_model();
+        /// Whether every text has length 1 (Euclidean), however long it is.
+        unit_length: bool = true => Setting::yes_or_no().kept_by_model();
+        /// Number of texts in which a feature must occur.
+        min_count: Option<u64> = None => Setting::at_least(1).kept_by_model().unset("1 of up to 1,000 texts, 3 of more");
+        /// Whether the names of hashed features are kept, for which the data is read once more.
+        keep_names: bool = false => Setting::switch().kept_by_model();
     }
 }
 

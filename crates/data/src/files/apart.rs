@@ -1,6 +1,7 @@
 //! Everything a command reads and writes, so that no output destroys an input or another output.
 
-use super::{FileError, is_special};
+use super::kind::refuse_link;
+use super::{FileError, Kind};
 use crate::bytes::source::{Part, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,18 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Apart {
     read: Vec<(&'static str, PathBuf)>,
-    /// And whether it is where the version before the last one listed is kept.
-    written: Vec<(&'static str, PathBuf, bool)>,
+    written: Vec<Output>,
+}
+
+/// A file that is written.
+#[derive(Debug)]
+struct Output {
+    what: &'static str,
+    path: PathBuf,
+    /// All that it may take the place of, where that is known before it is written.
+    kind: Option<Kind>,
+    /// Whether it is where the version before the last one listed is kept.
+    is_previous: bool,
 }
 
 /// What tells one file from another.
@@ -42,24 +53,39 @@ impl Apart {
     /// Notes data that is read.
     pub fn reads_source(&mut self, what: &'static str, source: &Source) {
         for part in source.parts() {
-            if let Part::File(path) | Part::Folder(path) = part {
-                self.reads(what, path);
+            match part {
+                Part::File(path) | Part::Folder(path) => self.reads(what, path),
+                Part::Stdin => self.reads(what, "/dev/stdin"),
+                _ => {}
             }
         }
     }
 
     /// Notes a file that is written.
     pub fn writes(&mut self, what: &'static str, path: impl Into<PathBuf>) {
-        self.written.push((what, path.into(), false));
+        self.written.push(Output { what, path: path.into(), kind: None, is_previous: false });
+    }
+
+    /// Notes a file of this kind that is written.
+    pub fn writes_kind(&mut self, what: &'static str, path: impl Into<PathBuf>, kind: Kind) {
+        self.written.push(Output { what, path: path.into(), kind: Some(kind), is_previous: false });
     }
 
     /// Notes where the version before of the file noted last is kept. Whoever is killed while it moves there leaves one
     /// file with both names, which is no clash.
-    pub fn keeps_previous(&mut self, what: &'static str, path: impl Into<PathBuf>) {
-        self.written.push((what, path.into(), true));
+    pub fn keeps_previous(&mut self, what: &'static str, path: impl Into<PathBuf>, kind: Kind) {
+        self.written.push(Output { what, path: path.into(), kind: Some(kind), is_previous: true });
     }
 
-    /// Refuses the first output that is an input or another output. Devices and pipes hold nothing that could be lost.
+    /// The paths of all outputs, but for those that are made beside another.
+    pub fn outputs(&self) -> impl Iterator<Item = &Path> {
+        let is_beside = |kind| matches!(kind, Some(Kind::Lock | Kind::Checkpoint));
+        let alone = self.written.iter().filter(move |output| !output.is_previous && !is_beside(output.kind));
+        alone.map(|output| output.path.as_path())
+    }
+
+    /// Refuses the first output that is an input, another output, a link or of another kind than what is there. Devices
+    /// and pipes hold nothing that could be lost.
     pub fn check(&self) -> Result<(), FileError> {
         let mut folders = Vec::new();
         let mut taken: Vec<(&'static str, Identity)> = Vec::new();
@@ -70,7 +96,7 @@ impl Apart {
                 _ => taken.extend(identity(path).map(|identity| (*what, identity))),
             }
         }
-        for (output, path, is_previous) in &self.written {
+        for Output { what: output, path, is_previous, .. } in &self.written {
             let clash = |other| FileError::Clash { path: path.clone(), output, other };
             let Some(identity) = identity(path) else {
                 last = None;
@@ -89,24 +115,20 @@ impl Apart {
             last = Some(taken.len());
             taken.push((output, identity));
         }
-        Ok(())
+        self.written.iter().try_for_each(|output| match output.kind {
+            Some(kind) => kind.may_replace(&output.path),
+            None => refuse_link(&output.path),
+        })
     }
 }
 
-/// What a path leads to; `None` if that is no plain file and will be none.
+/// What a path leads to; `None` if that is no plain file and will be none. Whatever comes through standard input may be
+/// a file as well; to write to standard output replaces nothing.
 fn identity(path: &Path) -> Option<Identity> {
-    if is_special(path) {
+    if path == Path::new("-") {
         return None;
     }
-    let mut path = path.to_owned();
-    // A link to nothing is where the file will be. Chains of links are short, and circles are none.
-    for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => break,
-        }
-    }
-    match fs::metadata(&path) {
+    match fs::metadata(path) {
         Ok(there) if !there.is_file() => None,
         #[cfg(unix)]
         Ok(there) => {
@@ -114,6 +136,14 @@ fn identity(path: &Path) -> Option<Identity> {
             Some(Identity::Inode(there.dev(), there.ino()))
         }
         _ => {
+            let mut path = path.to_owned();
+            // A link to nothing is where the file will be. Chains of links are short, and circles are none.
+            for _ in 0..40 {
+                match fs::read_link(&path) {
+                    Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+                    Err(_) => break,
+                }
+            }
             let folder = fs::canonicalize(super::folder_of(&path)).ok()?;
             Some(Identity::Path(folder.join(path.file_name()?)))
         }
@@ -147,7 +177,7 @@ mod tests {
             files.reads("the data", at(read));
             files.writes("another", at(other));
             files.writes("the model", at("model"));
-            files.keeps_previous("the previous model", at("model.1"));
+            files.keeps_previous("the previous model", at("model.1"), Kind::Lock);
             files.check().is_ok()
         };
         assert!(check("data", "other"));
@@ -176,7 +206,11 @@ mod tests {
         // Of files that are not there yet.
         assert!(refused(&[], &[&at("new"), &at("sub/../new")]));
         assert!(refused(&[], &[&at("new"), &at("dangling")]));
-        assert!(!refused(&[], &[&at("new"), &at("newer"), &at("round"), &at("none/new")]));
+        assert!(!refused(&[], &[&at("new"), &at("newer"), &at("none/new")]));
+        // What a link leads to is not what was named.
+        for name in ["link", "chain", "dangling", "round"] {
+            assert!(refused(&[], &[&at(name)]), "{name}");
+        }
         // A folder that is read has files that are read.
         assert!(refused(&[&at("sub")], &[&at("sub/text")]));
         assert!(!refused(&[&at("sub")], &[&at("sub/new")]));

@@ -1,7 +1,6 @@
 //! The right to train the model at a path, held by one process at a time.
 
-use super::{FileError, check_writable, clear_left_over, failed, folder_of, hidden_prefix, is_special};
-use super::{resolve, unfinished};
+use super::{FileError, Kind, check_writable, failed, folder_of, hidden_prefix, is_special, unfinished};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -14,8 +13,13 @@ pub struct Claim {
     _file: File,
 }
 
+/// Where the lock of the model at `target` is.
+pub fn lock_path(target: &Path) -> PathBuf {
+    folder_of(target).join(format!("{}lock", hidden_prefix(target)))
+}
+
 impl Claim {
-    /// Claims `target`, once it is certain that a file could be saved there, and clears away what killed
+    /// Claims `target`, once it is certain that a model could be saved there, and clears away what killed
     /// processes left beside it.
     pub fn take(target: &Path) -> Result<Self, FileError> {
         if is_special(target) {
@@ -23,9 +27,10 @@ impl Claim {
             return Err(failed(target, "a model is a plain file, and this is something else", source));
         }
         check_writable(target)?;
-        let target = resolve(target);
-        let path = folder_of(&target).join(format!("{}lock", hidden_prefix(&target)));
+        Kind::Model.may_replace(target)?;
+        let path = lock_path(target);
         loop {
+            Kind::Lock.may_replace(&path)?;
             let opened = unfinished(|files| {
                 let file = open(&path)?;
                 let is_owned = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
@@ -37,19 +42,18 @@ impl Claim {
                 Ok((file, is_owned, is_ours))
             });
             let (mut file, is_owned, is_ours) =
-                opened.map_err(|source| failed(&target, "its lock cannot be taken", source))?;
+                opened.map_err(|source| failed(target, "its lock cannot be taken", source))?;
             if is_owned {
                 let mut owner = String::new();
                 let _ = (&mut file).take(100).read_to_string(&mut owner);
                 let owner = if owner.is_empty() { "unknown".to_owned() } else { owner };
-                return Err(FileError::Claimed { path: target, owner });
+                return Err(FileError::Claimed { path: target.to_owned(), owner });
             }
             if !is_ours {
                 continue;
             }
             let written = file.set_len(0).and_then(|()| file.rewind());
             let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
-            clear_left_over(&target);
             return Ok(Self { path, _file: file });
         }
     }
@@ -74,7 +78,7 @@ fn open(path: &Path) -> io::Result<File> {
         opened => return opened,
     }
     match fs::symlink_metadata(path) {
-        Ok(there) if !there.is_file() => {
+        Ok(there) if !there.is_file() || has_other_names(&there) => {
             let name = path.display();
             Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name} is no plain file; remove it")))
         }
@@ -84,6 +88,17 @@ fn open(path: &Path) -> io::Result<File> {
             opened => opened,
         },
     }
+}
+
+/// Whether a file is known by other names, too, and so is more than a lock.
+#[cfg(unix)]
+fn has_other_names(there: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(there) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_there: &fs::Metadata) -> bool {
+    false
 }
 
 /// Whether what was opened is what stands there, and no link to it.
@@ -115,8 +130,16 @@ mod tests {
         assert!(matches!(Claim::take(&model), Err(FileError::Claimed { .. })));
         drop(claim);
         assert!(!lock.exists());
-        // A planted link: whatever it names is neither changed nor made.
+        // A file of that name that is no lock, or has another name, is left alone.
         let victim = folder.path().join("victim");
+        for content in ["1 1:1 2:2\n", "4711"] {
+            fs::write(&victim, content).unwrap();
+            fs::hard_link(&victim, &lock).unwrap();
+            assert!(Claim::take(&model).is_err());
+            assert_eq!(fs::read(&victim).unwrap(), content.as_bytes());
+            fs::remove_file(&lock).unwrap();
+        }
+        // A planted link: whatever it names is neither changed nor made.
         for there in [true, false] {
             if there {
                 fs::write(&victim, "precious").unwrap();

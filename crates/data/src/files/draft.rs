@@ -1,11 +1,13 @@
 //! A file on its way: written beside its target, then put in its place.
 
 use super::disk::{Disk, Os};
-use super::{FileError, TEMPORARY, clear_left_over, failed, folder_of, hidden_prefix, is_special, is_stdout};
-use super::{previous_path, resolve, unfinished, unforeseen, with_suffix};
-use std::fs::File;
-use std::io::{self, Write};
+use super::kind::{LOOKED_AT, refuse_link};
+use super::{FileError, Kind as FileKind, TEMPORARY, clear_left_over, failed, folder_of, hidden_prefix};
+use super::{is_special, is_stdout, previous_path, unfinished, unforeseen, with_suffix};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A file that is being written, and takes its target's name once it is whole; or, where the target is a device, a
 /// pipe or standard output, that itself. Dropped before it is [placed](Self::place), it leaves nothing behind.
@@ -14,7 +16,8 @@ pub struct Draft(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Beside(Writing<Os>),
+    /// With the first bytes that were written.
+    Beside(Writing<Os>, Vec<u8>),
     /// What is written there cannot be taken back.
     Special(File),
     Stdout,
@@ -27,36 +30,35 @@ impl Draft {
             return Ok(Self(Kind::Stdout));
         }
         if is_special(target) {
+            refuse_disk(target)?;
             let opened = File::options().append(true).open(target);
             let file = opened.map_err(|source| failed(target, "it cannot be opened for writing", source))?;
             return Ok(Self(Kind::Special(file)));
         }
-        check_name(target)?;
-        let target = resolve(target);
-        clear_left_over(&target);
-        Ok(Self(Kind::Beside(Writing::begin(Os, &target, false)?)))
+        Ok(Self(Kind::Beside(begin(target, false)?, Vec::new())))
     }
 
     /// The same, for what others are not to read unless they may read what is there.
     pub fn create_private(target: &Path) -> Result<Self, FileError> {
-        check_name(target)?;
-        let target = resolve(target);
-        clear_left_over(&target);
-        Ok(Self(Kind::Beside(Writing::begin(Os, &target, true)?)))
+        Ok(Self(Kind::Beside(begin(target, true)?, Vec::new())))
     }
 
     /// Puts the file in its place, once its bytes are on the disk.
     pub fn place(self) -> Result<(), FileError> {
-        match self.0 {
-            Kind::Beside(writing) => writing.place(true, false),
-            Kind::Special(_) | Kind::Stdout => Ok(()),
-        }
+        self.place_when(true)
     }
 
     /// Puts the file in its place without waiting for the disk: for what can be made again.
     pub fn place_soon(self) -> Result<(), FileError> {
+        self.place_when(false)
+    }
+
+    fn place_when(self, sync: bool) -> Result<(), FileError> {
         match self.0 {
-            Kind::Beside(writing) => writing.place(false, false),
+            Kind::Beside(writing, begin) => {
+                may_replace(&writing.target, &begin)?;
+                writing.place(sync, false)
+            }
             Kind::Special(_) | Kind::Stdout => Ok(()),
         }
     }
@@ -65,15 +67,24 @@ impl Draft {
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Kind::Beside(writing) => writing.file.write(bytes),
+            Kind::Beside(writing, begin) => {
+                let n_missing = LOOKED_AT.saturating_sub(begin.len());
+                begin.extend(bytes.iter().take(n_missing));
+                writing.file.write(bytes)
+            }
             Kind::Special(file) => file.write(bytes),
+            Kind::Stdout if io::stdout().is_terminal() => {
+                // A terminal obeys what it is sent.
+                let text = String::from_utf8_lossy(bytes);
+                io::stdout().write_all(crate::error::harmless(&text).as_bytes()).map(|()| bytes.len())
+            }
             Kind::Stdout => io::stdout().write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Kind::Beside(_) => Ok(()),
+            Kind::Beside(..) => Ok(()),
             Kind::Special(file) => file.flush(),
             Kind::Stdout => io::stdout().flush(),
         }
@@ -94,10 +105,48 @@ pub fn temporary_file(folder: &Path, purpose: &str) -> Result<File, FileError> {
 pub fn check_writable(path: &Path) -> Result<(), FileError> {
     if is_special(path) {
         // To open a pipe and close it again would end its reader.
-        return Ok(());
+        return refuse_disk(path);
     }
-    check_name(path)?;
-    Writing::begin(Os, &resolve(path), true).map(drop)
+    begin(path, true).map(drop)
+}
+
+/// Begins a plain file, and clears away what killed processes left of it.
+fn begin(target: &Path, is_private: bool) -> Result<Writing<Os>, FileError> {
+    check_name(target)?;
+    clear_left_over(target);
+    Writing::begin(Os, target, is_private)
+}
+
+/// Refuses a device that holds files.
+fn refuse_disk(path: &Path) -> Result<(), FileError> {
+    #[cfg(unix)]
+    if fs::metadata(path)
+        .is_ok_and(|there| std::os::unix::fs::FileTypeExt::is_block_device(&there.file_type()))
+    {
+        let source = io::Error::from(io::ErrorKind::InvalidInput);
+        return Err(failed(path, "this is a disk, and nothing is written over what it holds", source));
+    }
+    let _ = path;
+    Ok(())
+}
+
+/// Whether this process replaces no file that holds anything else than what it writes.
+static KEEPS_STRANGERS: AtomicBool = AtomicBool::new(false);
+
+/// From now on a file is replaced only by what it holds already: for whoever writes under names that nobody typed.
+pub fn keep_strangers() {
+    KEEPS_STRANGERS.store(true, Ordering::Relaxed);
+}
+
+/// Refuses to put `bytes`, or what begins with them, in the place of something of another kind.
+fn may_replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let kind = FileKind::of(&bytes[..bytes.len().min(LOOKED_AT)]).unwrap_or(FileKind::Text);
+    kind.may_replace(path)?;
+    let is_other = || fs::read(path).is_ok_and(|there| there != bytes);
+    if KEEPS_STRANGERS.load(Ordering::Relaxed) && is_other() {
+        return Err(FileError::Taken { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// Whether the path is that of a file at all.
@@ -107,7 +156,7 @@ fn check_name(path: &Path) -> Result<(), FileError> {
         let source = io::Error::from(io::ErrorKind::IsADirectory);
         return Err(failed(path, "expected a file to write; name one in this folder", source));
     }
-    Ok(())
+    refuse_link(path)
 }
 
 /// Writes `bytes` to `path` such that the old content or the new one is there at every moment.
@@ -117,14 +166,27 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         let written = draft.write_all(bytes).and_then(|()| draft.flush());
         return written.map_err(|source| failed(path, "writing failed", source));
     }
-    check_name(path)?;
-    write_on(Os, &resolve(path), bytes, false)
+    write_plain(path, bytes, false)
 }
 
 /// [`write_whole`], with the old content kept at [`previous_path`].
 pub fn write_keeping_previous(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    may_replace(&previous_path(path), bytes)?;
+    write_plain(path, bytes, true)
+}
+
+fn write_plain(path: &Path, bytes: &[u8], keep_previous: bool) -> Result<(), FileError> {
     check_name(path)?;
-    write_on(Os, &resolve(path), bytes, true)
+    may_replace(path, bytes)?;
+    clear_left_over(path);
+    write_on(Os, path, bytes, keep_previous)
+}
+
+/// [`write_whole`] under a name that only this program uses, whatever is there: what was damaged is no kind of file.
+pub fn write_own(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    check_name(path)?;
+    clear_left_over(path);
+    write_on(Os, path, bytes, false)
 }
 
 const UNTOUCHED: [&str; 4] = [
@@ -495,7 +557,7 @@ mod tests {
             for wanted in [0o600, 0o640, 0o604] {
                 fs::set_permissions(&target, fs::Permissions::from_mode(wanted)).unwrap();
                 let draft = Draft::create(&target).unwrap();
-                let Draft(Kind::Beside(writing)) = &draft else { panic!("a plain file") };
+                let Draft(Kind::Beside(writing, _)) = &draft else { panic!("a plain file") };
                 assert_eq!(mode(&writing.temporary), 0o600);
                 draft.place().unwrap();
                 assert_eq!(mode(&target), wanted);
@@ -522,13 +584,26 @@ mod tests {
         }
 
         #[test]
-        fn links_are_followed_to_the_file_and_devices_are_written_to() {
+        fn links_and_other_kinds_are_left_alone_and_devices_are_written_to() {
             let folder = tempfile::tempdir().unwrap();
             let (target, link) = (folder.path().join("m"), folder.path().join("link"));
             fs::write(&target, OLD).unwrap();
             symlink(&target, &link).unwrap();
-            write_whole(&link, NEW).unwrap();
-            assert!(link.is_symlink() && fs::read(&target).unwrap() == NEW);
+            for refused in [
+                write_whole(&link, NEW),
+                write_keeping_previous(&link, NEW),
+                check_writable(&link),
+                Draft::create(&link).map(drop),
+                write_whole(&target, b"RBLATT\r\n"),
+                write_keeping_previous(&target, b"\x89PNG"),
+                Draft::create(&target).and_then(|mut draft| {
+                    draft.write_all(b"{}").unwrap();
+                    draft.place()
+                }),
+            ] {
+                refused.unwrap_err();
+            }
+            assert!(link.is_symlink() && fs::read(&target).unwrap() == OLD);
             write_whole(Path::new("/dev/null"), NEW).unwrap();
             assert!(!fs::metadata("/dev/null").unwrap().is_file());
             check_writable(Path::new("/dev/null")).unwrap();

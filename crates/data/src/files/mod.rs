@@ -6,6 +6,9 @@
 //! fails is a failure and is never tried again: the old file stays. What is no plain file (a device, a pipe, standard
 //! output) is written to and never replaced.
 //!
+//! One rule holds for all of them: nothing is written over what a command reads ([`Apart`]), through a link, or over a
+//! file of another [kind](Kind) than the one that is written.
+//!
 //! Temporary files are made under names that nobody can foresee, never through a link, and readable by nobody who may
 //! not read what they become. What a killed process leaves behind is cleared away by the next one that writes to the same
 //! target: living processes hold a lock.
@@ -14,10 +17,16 @@ mod apart;
 mod claim;
 mod disk;
 mod draft;
+mod kind;
+mod text;
 
 pub use apart::Apart;
-pub use claim::Claim;
-pub use draft::{Draft, check_writable, temporary_file, write_keeping_previous, write_whole};
+pub use claim::{Claim, lock_path};
+pub use draft::{
+    Draft, check_writable, keep_strangers, temporary_file, write_keeping_previous, write_own, write_whole,
+};
+pub use kind::Kind;
+pub use text::read_text;
 
 use crate::error::{DataError, ErrorKind};
 use std::collections::hash_map::RandomState;
@@ -60,6 +69,30 @@ pub enum FileError {
         /// What is there, or would be, too.
         other: &'static str,
     },
+    /// It leads somewhere else.
+    #[error("{}: this is a link to {}, and nothing is written through a link; name the file itself", path.display(), to.display())]
+    Link {
+        /// Which link.
+        path: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
+    /// It is not what would take its place.
+    #[error("{}: it holds {found}, and {wished} would take its place; name another file, or move it away", path.display())]
+    Stranger {
+        /// Which file.
+        path: PathBuf,
+        /// What is there.
+        found: Kind,
+        /// What would be written.
+        wished: Kind,
+    },
+    /// A name that nobody typed is taken.
+    #[error("{}: it holds something else than what would be written; move it away, or name another folder", path.display())]
+    Taken {
+        /// Which file.
+        path: PathBuf,
+    },
 }
 
 impl From<FileError> for DataError {
@@ -101,15 +134,6 @@ pub fn is_special(target: &Path) -> bool {
     is_stdout(target)
         || is_open
         || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
-/// Where a link points to, so that the file is replaced and not the link.
-fn resolve(path: &Path) -> PathBuf {
-    if path.is_symlink() {
-        fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-    } else {
-        path.to_owned()
-    }
 }
 
 fn folder_of(path: &Path) -> &Path {

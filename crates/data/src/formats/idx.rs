@@ -34,7 +34,7 @@ impl Format for Idx {
     }
 
     fn heeds(&self) -> &'static [&'static str] {
-        &["ignore", "labels"]
+        &["ignore", "labels", "missing"]
     }
 
     fn numbers_features(&self) -> bool {

@@ -13,6 +13,7 @@ use crate::remedy;
 use crate::rows::schema::{Missing, Precision, Schema};
 use crate::rows::spelling::{Decimal, Spelling};
 use crate::scan::number::{self, BadNumber};
+use crate::slips::closest;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -272,6 +273,13 @@ impl Seen {
         has_few_values && !(self.is_mostly_empty() || self.is_prose() || self.is_dates())
     }
 
+    /// Whether the cells are numbers of many values, some of them between whole ones.
+    fn is_quantity(&self) -> bool {
+        self.n_distinct() > FEW_VALUES
+            && self.n_numbers() == self.n_cells
+            && self.numbers.n_whole < self.numbers.n_numbers
+    }
+
     fn is_count(&self) -> bool {
         self.n_cells > 1 && self.n_numbers() == self.n_cells && !self.is_off_count
     }
@@ -361,12 +369,21 @@ pub(super) fn judge(
     let unknown = |what: &str, why: &str| {
         let message =
             format!("there is no column {} {why}, expected one of {}", quote(what.as_bytes()), list(names));
-        DataError::new(ErrorKind::Options, message).with_help(format!("name a column of the table{remark}"))
+        let help = match closest(what, names.iter().copied()) {
+            Some(meant) => format!("did you mean {}?", quote(meant.as_bytes())),
+            None => format!("name a column of the table{remark}"),
+        };
+        DataError::new(ErrorKind::Options, message).with_help(help)
     };
     let find = |what: &String, why| find_column(what, names).ok_or_else(|| unknown(what, why));
     let mut roles = vec![Role::Feature; names.len()];
     let mut notes = Vec::new();
-    for what in &how.ignore {
+    // A list of names is one name only if a column has it.
+    let ignored = how.ignore.iter().flat_map(|what| match find_column(what, names) {
+        Some(_) => vec![what.clone()],
+        None => what.split(',').map(|part| part.trim().to_owned()).collect(),
+    });
+    for what in &ignored.collect::<Vec<String>>() {
         match find(what, "to ignore") {
             Ok(place) => roles[place] = Role::Ignore,
             // Other files of the same source may have it.
@@ -426,8 +443,11 @@ pub(super) fn judge(
     if !roles.contains(&Role::Feature) {
         let message =
             format!("the table has {} column(s), expected a label and at least one feature", names.len());
-        return Err(DataError::new(ErrorKind::Shape, message)
-            .with_help("if cells are separated by something unusual, say so with {delimiter}"));
+        let help = match how.delimiter {
+            Some(_) => "cells seem to be separated by something else: leave {delimiter} out, and it is found",
+            None => "if cells are separated by something unusual, say so with {delimiter}",
+        };
+        return Err(DataError::new(ErrorKind::Shape, message).with_help(help));
     }
     if label.is_none() && how.label != LabelColumn::Absent && how.schema.is_none() {
         let message = format!("there is no column of labels, expected one of {}", list(names));
@@ -517,6 +537,22 @@ fn guess_label(
     let whole: Vec<usize> = free.iter().copied().filter(|&place| senses[place] == Sense::Whole).collect();
     let able: Vec<usize> = free.iter().copied().filter(could_be).collect();
     let names: Vec<usize> = able.iter().copied().filter(|&place| senses[place] == Sense::Category).collect();
+    // A number in the middle is hardly a class beside a last column that is a quantity.
+    let is_quantity = |place: usize| columns[place].seen.is_quantity() && senses[place] == Sense::Number;
+    let place = free[free.len() - 1];
+    let is_first_alone = able.len() == 1 && able.first() == free.first();
+    if is_quantity(place) && names.is_empty() && !is_first_alone {
+        let seen = &columns[place].seen;
+        let message = format!(
+            "column {}, the last, looks like a quantity: {} values in the first {} rows; expected classes",
+            shown(place),
+            seen.n_distinct(),
+            seen.n_cells
+        );
+        return Err(DataError::new(ErrorKind::Label, message).with_help(
+            "quantities are not predicted: turn it into classes, such as low and high, or name a column of classes with {label}",
+        ));
+    }
     match (&able[..], &names[..]) {
         ([only], _) => {
             notes.push(format!("the label is column {}, the only one that could be", shown(*only)));

@@ -93,22 +93,7 @@ pub fn find(name: &str) -> Result<Entry, Error> {
 /// The known name that takes the fewest edits to reach, if it is near enough to be a slip.
 fn closest(name: &str) -> Option<&'static str> {
     let names = ALGORITHMS.iter().flat_map(|entry| entry.info.aliases.iter().chain([&entry.info.name]));
-    let nearest = names.map(|known| (edits(name, known), *known)).min()?;
-    (nearest.0 <= name.len().div_ceil(3)).then_some(nearest.1)
-}
-
-/// How many letters must be added, dropped or changed to get from `a` to `b`.
-fn edits(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.chars().enumerate() {
-            let change = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    rosenblatt_data::closest(name, names.copied())
 }
 
 #[cfg(test)]
@@ -121,6 +106,5 @@ mod tests {
         assert_eq!(find("pegasos").unwrap().info.name, "pegasos");
         let refused = find("xyzzy-of-mine").unwrap_err().to_string();
         assert_eq!(refused, "there is no algorithm `xyzzy-of-mine`; see `algorithms`");
-        assert_eq!(edits("kitten", "sitting"), 3);
     }
 }

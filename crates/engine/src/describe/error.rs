@@ -1,5 +1,6 @@
 //! What can go wrong between a wish and a model.
 
+use crate::task::Task;
 use rosenblatt_core::{NameError, ParamError, SetupError};
 use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::maps::MapError;
@@ -206,6 +207,16 @@ pub enum Error {
         /// In so many rows.
         rows: usize,
     },
+    /// What was taken for the label is a quantity.
+    #[error("{} distinct numbers in {rows} rows look like a quantity, and here classes are learned", label_of(column.as_deref(), *classes))]
+    Quantity {
+        /// What the column is called, if it has a name.
+        column: Option<String>,
+        /// How many classes there would be.
+        classes: usize,
+        /// In so many rows.
+        rows: usize,
+    },
     /// Something that is only to be had of rows in memory.
     #[error("{what} needs all rows in memory, and they take more than is allowed")]
     NeedsMemory {
@@ -263,6 +274,23 @@ pub enum Error {
     /// Rows to be judged on that have other classes.
     #[error("the test rows should have the classes of the training rows, in the same order, but do not")]
     OtherClasses,
+    /// A model that claims far more features than it has weights for, where there would be room for every one.
+    #[error(
+        "{what} needs room for {n_weights} weights, but the model has only {n_stored} that are not zero; train it with fewer features, or hash them into fewer"
+    )]
+    Thin {
+        /// What is asked of it.
+        what: &'static str,
+        /// One for every feature and output.
+        n_weights: usize,
+        /// Those that it holds.
+        n_stored: usize,
+    },
+    /// Scores beyond all numbers.
+    #[error(
+        "the score of a row is no finite number: its values, or the weights of the model, are too large; scale the features"
+    )]
+    Endless,
     /// A kernel run starts from nothing.
     #[error("a run with a kernel cannot start from hyperplanes; leave the start out")]
     StartBesideKernel,
@@ -276,6 +304,14 @@ pub enum Error {
         "this model is a vote of many hyperplanes, of a kernel or of a network, and has no weights of its own"
     )]
     NotLinear,
+    /// Something is asked of a model whose task is another.
+    #[error("this model {has}; what is asked for needs one that {wants}")]
+    OtherTask {
+        /// What the model does.
+        has: Task,
+        /// What it should do.
+        wants: Task,
+    },
     /// Something that is about features as they are is asked of a model that maps them.
     #[error("{what} features as they are, but rows go through a feature map here")]
     Mapped {
@@ -334,6 +370,7 @@ impl Error {
             | Self::NotFinite { .. }
             | Self::Overflow { .. }
             | Self::NotALabel { .. }
+            | Self::Quantity { .. }
             | Self::WhichLabel { .. }
             | Self::BeyondMap { .. } => Self::InData { name: name.to_owned(), error: Box::new(self) },
             other => other,
@@ -358,6 +395,9 @@ impl Error {
             Self::NotALabel { .. } => {
                 Some("name the label column with {label}, and a column of text with {text}".into())
             }
+            Self::Quantity { .. } => Some(
+                "turn it into classes, such as low and high, or name a column of classes with {label}".into(),
+            ),
             Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
             Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
             Self::MemoryLimit { calibrating: true, .. } => Some(

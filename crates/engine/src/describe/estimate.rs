@@ -1,21 +1,45 @@
 //! How the error is estimated, and how scores become probabilities.
 
 use crate::defaults;
+use rosenblatt_data::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// How the error is estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Plan {
+    /// Five folds of rows that are in memory and not many, so that the estimate does not hang on which of them were held
+    /// out; of more, a fifth is held out.
+    #[default]
+    Auto,
     /// This share of the rows is held out; none if it is 0.
     HoldOut(f64),
     /// The rows are parted in so many folds.
     Folds(usize),
 }
 
-impl Default for Plan {
-    fn default() -> Self {
-        Self::HoldOut(defaults::HOLD_OUT)
+impl Plan {
+    /// What it comes to for these rows.
+    pub(crate) fn for_rows(self, data: &Dataset) -> Self {
+        let mut counts = vec![0_usize; data.labels().len()];
+        data.classes().iter().for_each(|&class| counts[class as usize] += 1);
+        // In every fold, two classes must be left to learn from.
+        let is_shared = counts.iter().filter(|count| **count >= 2).count() >= 2;
+        let is_small = data.len() <= defaults::FOLDED_ROWS && data.n_values() <= defaults::FOLDED_VALUES;
+        match self {
+            Self::Auto if is_shared && is_small => Self::Folds(defaults::FOLDS.min(data.len())),
+            Self::Auto => Self::HoldOut(defaults::HOLD_OUT),
+            said => said,
+        }
+    }
+
+    /// The share that is held out of rows that cannot be parted in folds; `None` if that is asked for all the same.
+    pub(crate) fn share(self) -> Option<f64> {
+        match self {
+            Self::Auto => Some(defaults::HOLD_OUT),
+            Self::HoldOut(share) => Some(share),
+            Self::Folds(_) => None,
+        }
     }
 }
 

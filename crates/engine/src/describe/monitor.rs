@@ -51,7 +51,7 @@ pub trait Monitor {
     }
 
     /// The model that is kept is about to be trained as `spec` says, on `data` if its rows are in memory: who watches
-    /// that. An error is that of the training.
+    /// that. Sentences are no rows. An error is that of the training.
     fn training<'a>(&'a mut self, _spec: &'a Spec, _data: Option<&'a Dataset>) -> Result<Watch<'a>, Error> {
         Ok(Watch { checkpointer: Box::new(()), observer: Box::new(()) })
     }

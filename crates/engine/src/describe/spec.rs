@@ -1,276 +1,26 @@
 //! The description of a run: everything that decides what is learned, and nothing else.
 //!
-//! [`Options`] is what a user says: plain fields, by name, any of them wrong. [`Spec`] is what it
+//! [`Options`] is what a user asks for: plain fields, by name, any of them wrong. [`Spec`] is what it
 //! means: checked once, on construction, so that nothing downstream has to doubt it. Both forms are
 //! the same JSON, and that JSON is stored in every model.
 
 use crate::algorithms::{self, Entry};
 use crate::costs::Costs;
-use crate::defaults;
 use crate::device::DeviceChoice;
 use crate::error::Error;
+pub use crate::options::{
+    ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation,
+};
+use crate::settings;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Binary, Convention, Direct, Hyperplanes, Mistake, Multiclass, OneVsOne,
-    OneVsRest, Order, Params, Ratchet, Readout, Remember, Schedule, Setup, Share, Zero,
+    Algorithm, Average, Bias, Convention, Hyperplanes, Order, Params, Ratchet, Readout, Remember, Setup,
 };
-use rosenblatt_kernel::{Choice, Limits, Outline, Removal, Setting, kernels, maps};
-use rosenblatt_layers::{Activation, Design, Loss as OutputLoss, MOST_LAYERS, MOST_UNITS, Optimiser};
+use rosenblatt_kernel::{Outline, Removal, kernels, maps};
+use rosenblatt_layers::{Design, MOST_LAYERS, MOST_UNITS};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::LazyLock;
-
-/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
-/// early.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Options {
-    /// The update rule, by name or alias.
-    pub algorithm: String,
-    /// Its parameters, by name; what is not here has its default.
-    pub params: BTreeMap<String, f64>,
-    /// The learning rate: `1`, `0.5/k`, `1/sqrt(k)`, `1/k^0.25`. The rule's own if nothing is given.
-    #[serde(with = "by_name::optional")]
-    pub rate: Option<Schedule>,
-    /// What the model is made of when training ends. What suits the rule if nothing is given: the
-    /// average, or the last hypothesis of rules that settle on one.
-    #[serde(with = "by_name::optional")]
-    pub readout: Option<Readout>,
-    /// Whether the pocket compares training errors before it changes its mind.
-    pub ratchet: bool,
-    /// How more than two classes are told apart.
-    #[serde(with = "by_name")]
-    pub multiclass: Classes,
-    /// What a score of zero predicts.
-    #[serde(with = "by_name")]
-    pub zero: Zero,
-    /// What counts as a mistake.
-    #[serde(with = "by_name")]
-    pub mistake: Mistake,
-    /// How the hyperplane gets off the origin. The rule's own way if nothing is given.
-    #[serde(with = "by_name::optional")]
-    pub bias: Option<Bias>,
-    /// In which order rows are visited. The rule's own if nothing is given.
-    #[serde(with = "by_name::optional")]
-    pub order: Option<Order>,
-    /// Decides every random choice.
-    pub seed: u64,
-    /// The most epochs.
-    pub epochs: u64,
-    /// The most steps.
-    pub max_updates: Option<u64>,
-    /// Stop when nothing is left to learn: after an epoch without a mistake or a step, when the rule has converged, or
-    /// when the weight vectors of an earlier epoch come back under an order that repeats itself.
-    pub stop_when_clean: bool,
-    /// Keep a validation set apart, watch the error on it, and keep the hypothesis that did best there.
-    pub validation: Option<Validation>,
-    /// How much each class counts.
-    pub class_weights: ClassWeights,
-    /// What mistakes cost, which decides the class that a model with probabilities names.
-    #[serde(skip_serializing_if = "is_even")]
-    pub costs: Costs,
-    /// The feature map that rows go through before they are learned from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub map: Option<Mapping>,
-    /// What takes the place of the product of rows, if anything does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<KernelOptions>,
-    /// What a network is made of, for the algorithm `mlp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<NetworkOptions>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            algorithm: "perceptron".to_owned(),
-            params: BTreeMap::new(),
-            rate: None,
-            readout: None,
-            ratchet: true,
-            multiclass: Classes::OneVsRest,
-            zero: Zero::default(),
-            mistake: Mistake::default(),
-            bias: None,
-            order: None,
-            seed: 0,
-            epochs: defaults::EPOCHS,
-            max_updates: None,
-            stop_when_clean: true,
-            validation: Some(Validation::default()),
-            class_weights: ClassWeights::Even,
-            costs: Costs::Even,
-            map: None,
-            kernel: None,
-            network: None,
-        }
-    }
-}
-
-fn is_even(costs: &Costs) -> bool {
-    *costs == Costs::Even
-}
-
-/// A feature map, and the kernel it stands in for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Mapping {
-    /// The map, by name or alias: `fourier`, `nystroem` or `sketch`.
-    pub name: String,
-    /// How many features come out, at most.
-    pub size: usize,
-    /// The kernel, by name or alias; the one that suits the map if nothing is given.
-    pub kernel: Option<String>,
-    /// The kernel's parameters, by name; what is not here has its default.
-    #[serde(with = "settings")]
-    pub params: BTreeMap<String, Setting>,
-}
-
-impl Default for Mapping {
-    fn default() -> Self {
-        Self { name: "fourier".to_owned(), size: 1024, kernel: None, params: BTreeMap::new() }
-    }
-}
-
-impl Mapping {
-    /// The kernel crate's choice, its random draws decided by `seed`.
-    fn choice(&self, seed: u64) -> maps::Choice {
-        let kernel = self.kernel.as_deref().unwrap_or_else(|| maps::usual_kernel(&self.name));
-        let kernel = Choice { name: kernel.to_owned(), params: self.params.clone() };
-        maps::Choice { name: self.name.clone(), size: self.size, kernel, seed }
-    }
-}
-
-/// A validation set, which decides when to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Validation {
-    /// Its share of the training rows, the same of every class.
-    pub fraction: f64,
-    /// How many epochs without progress are endured before training stops.
-    pub patience: u64,
-    /// There is none if the data has fewer rows than this.
-    pub min_rows: usize,
-}
-
-impl Default for Validation {
-    fn default() -> Self {
-        use defaults::{FEW_ROWS, PATIENCE, VALIDATION};
-        Self { fraction: VALIDATION, patience: PATIENCE, min_rows: FEW_ROWS }
-    }
-}
-
-/// The kernel a user asks for, and how much it may use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KernelOptions {
-    /// Its name or alias; `rosenblatt_kernel::KERNELS` lists them.
-    pub name: String,
-    /// Its parameters, by name: numbers, or `scale` and `auto` for a factor that follows from the rows. What is not
-    /// here has its default.
-    #[serde(with = "settings")]
-    pub params: BTreeMap<String, Setting>,
-    /// Divide every hypothesis by its length before it is read out.
-    pub normalised: bool,
-    /// Bytes for sums that are kept from epoch to epoch and for values that are computed ahead. Changes nothing but
-    /// the time it takes.
-    pub memory: u64,
-    /// Where values are computed. Changes nothing but the time it takes, and is no part of a model.
-    #[serde(skip_serializing)]
-    pub device: DeviceChoice,
-    /// The most support vectors; as many as there are mistaken rows if nothing is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<usize>,
-    /// What gives way when the budget is spent.
-    #[serde(with = "by_name")]
-    pub removal: Removal,
-}
-
-impl Default for KernelOptions {
-    fn default() -> Self {
-        let memory = Limits::default().memory as u64;
-        let name = "polynomial".to_owned();
-        let (params, removal) = (BTreeMap::new(), Removal::default());
-        let device = DeviceChoice::Auto;
-        Self { name, params, normalised: false, memory, device, budget: None, removal }
-    }
-}
-
-impl KernelOptions {
-    /// The kernel, before the data is known.
-    pub(crate) fn choice(&self) -> Choice {
-        Choice { name: self.name.clone(), params: self.params.clone() }
-    }
-
-    pub(crate) fn limits(&self) -> Limits {
-        Limits { memory: usize::try_from(self.memory).unwrap_or(usize::MAX), ..Limits::default() }
-    }
-}
-
-/// What a network is made of, beside the parameters of its algorithm.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct NetworkOptions {
-    /// Units of every hidden layer, from the features on; what the parameters `hidden` and `layers` say if nothing is
-    /// given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<Vec<usize>>,
-    /// What hidden units make of their sums.
-    #[serde(with = "by_name")]
-    pub activation: Activation,
-    /// What the scores of a row cost.
-    #[serde(with = "by_name")]
-    pub loss: OutputLoss,
-    /// How weights go along their slopes.
-    #[serde(with = "by_name")]
-    pub optimiser: Optimiser,
-}
-
-/// How much each class counts.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClassWeights {
-    /// Every row counts once.
-    #[default]
-    Even,
-    /// Classes count in inverse proportion to their number of rows.
-    Balanced,
-    /// By class name; 1 for those not named.
-    Given(BTreeMap<String, f64>),
-}
-
-/// How several classes are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Classes {
-    /// Each class against all others.
-    OneVsRest,
-    /// Each pair of classes.
-    OneVsOne,
-    /// All together, rivals sharing the step down.
-    Direct(Share),
-}
-
-impl Classes {
-    /// The core's decision for `n_classes` classes; two have one output, whatever is said of more.
-    pub fn decision(self, n_classes: usize) -> Multiclass {
-        match self {
-            _ if n_classes == 2 => Multiclass::Binary(Binary),
-            Self::OneVsRest => Multiclass::OneVsRest(OneVsRest::new(n_classes)),
-            Self::OneVsOne => Multiclass::OneVsOne(OneVsOne::new(n_classes)),
-            Self::Direct(share) => Multiclass::Direct(Direct::new(n_classes, share)),
-        }
-    }
-}
-
-rosenblatt_core::named!(Classes, "multiclass",
-    "one-vs-rest" or "ovr" or "one-vs-all" = Self::OneVsRest, "each class against all others";
-    "one-vs-one" or "ovo" = Self::OneVsOne, "each pair of classes; most wins win";
-    "direct-max" or "direct" = Self::Direct(Share::Max), "all together; the strongest rival takes the step down";
-    "direct-uniform" = Self::Direct(Share::Uniform), "all together; rivals that are ahead share it evenly";
-    "direct-proportional" = Self::Direct(Share::Proportional), "all together; rivals share it by their lead";
-);
 
 /// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
 const MOST_WITH_MATRIX: usize = 10_000;
@@ -295,24 +45,18 @@ pub struct Spec {
 impl Spec {
     /// Checks `options`; the error names the first one that is wrong, and the cure.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let range = |name, holds: bool, expected, found: &dyn fmt::Display| {
-            if holds { Ok(()) } else { Err(Error::Range { name, expected, found: found.to_string() }) }
-        };
-        range("epochs", options.epochs > 0, "at least 1", &options.epochs)?;
-        if let Some(most) = options.max_updates {
-            range("max-updates", most > 0, "at least 1", &most)?;
-        }
-        if let Some(Validation { fraction, patience, .. }) = options.validation {
-            range("validation.fraction", fraction > 0.0 && fraction < 1.0, "between 0 and 1", &fraction)?;
-            range("validation.patience", patience > 0, "at least 1", &patience)?;
+        settings::check(&options)?;
+        if let Some(validation) = &options.validation {
+            settings::check(validation)?;
         }
         if let (Some(map), Some(_)) = (&options.map, &options.kernel) {
             let expected = "none beside a kernel that is learned with as it is; a map names its own";
             return Err(Error::Range { name: "map", expected, found: map.name.clone() });
         }
         if let ClassWeights::Given(weights) = &options.class_weights {
-            for weight in weights.values() {
-                range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
+            let wrong = weights.values().find(|weight| !(weight.is_finite() && **weight >= 0.0));
+            if let Some(found) = wrong.map(f64::to_string) {
+                return Err(Error::Range { name: "class-weights", expected: "zero or positive", found });
             }
         }
         options.costs.check()?;
@@ -599,88 +343,12 @@ impl From<Spec> for Options {
     }
 }
 
-/// Serialises the parameters of a kernel as numbers and words.
-mod settings {
-    use rosenblatt_kernel::Setting;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use std::collections::BTreeMap;
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Text {
-        Number(f64),
-        Word(String),
-    }
-
-    pub(super) fn serialize<S: Serializer>(
-        settings: &BTreeMap<String, Setting>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(settings.iter().map(|(name, setting)| {
-            let text = match setting {
-                Setting::Number(number) => Text::Number(*number),
-                word => Text::Word(word.to_string()),
-            };
-            (name, text)
-        }))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<BTreeMap<String, Setting>, D::Error> {
-        let texts = BTreeMap::<String, Text>::deserialize(deserializer)?;
-        let setting = |text| match text {
-            Text::Number(number) => Ok(Setting::Number(number)),
-            Text::Word(word) => word.parse().map_err(D::Error::custom),
-        };
-        texts.into_iter().map(|(name, text)| Ok((name, setting(text)?))).collect()
-    }
-}
-
-/// Serialises a choice as its name.
-mod by_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    pub(super) fn serialize<T: Display, S: Serializer>(choice: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(choice)
-    }
-
-    pub(super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<T, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(D::Error::custom)
-    }
-
-    /// The same for choices that may be left to the rule.
-    pub(super) mod optional {
-        use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
-
-        #[expect(clippy::ref_option, reason = "the form that serde calls")]
-        pub(in super::super) fn serialize<T: Display, S: Serializer>(
-            choice: &Option<T>,
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            match choice {
-                Some(choice) => serializer.collect_str(choice),
-                None => serializer.serialize_none(),
-            }
-        }
-
-        pub(in super::super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
-            deserializer: D,
-        ) -> Result<Option<T>, D::Error> {
-            let name = Option::<String>::deserialize(deserializer)?;
-            name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rosenblatt_core::{Mistake, Share};
+    use rosenblatt_kernel::Setting;
+    use std::collections::BTreeMap;
 
     #[test]
     fn a_spec_reads_back_as_itself() {

@@ -4,6 +4,9 @@ use crate::rows::RowSource;
 use rosenblatt_core::Random;
 use rosenblatt_data::Dataset;
 
+/// Rows to learn from, and rows to judge by.
+pub(crate) type Part = (Vec<u32>, Vec<u32>);
+
 /// Splits the rows in two, `fraction` of every class into the second part. Both lists ascend.
 ///
 /// ```

@@ -17,6 +17,15 @@ pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
     (low, high)
 }
 
+/// The mean of several numbers, and between which numbers that of all there could be lies, with 95 % confidence.
+pub(crate) fn interval_of_mean(numbers: &[f64]) -> (f64, (f64, f64)) {
+    let count = numbers.len().max(1) as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    let spread = 1.959_963_984_540_054 * (squares / (count - 1.0).max(1.0) / count).sqrt();
+    (mean, (mean - spread, mean + spread))
+}
+
 /// The standard deviation of the errors of several folds.
 pub(crate) fn deviation(errors: &[f64]) -> f64 {
     let n_folds = errors.len() as f64;

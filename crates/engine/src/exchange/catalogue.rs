@@ -2,24 +2,29 @@
 //! languages are made of.
 //!
 //! Nothing is spelled here that is spelled elsewhere. Algorithms, kernels, maps and formats come from their tables,
-//! names of choices from [`Choices`], defaults from the options themselves; only what an option means is said here, and
-//! a test holds the list against the options.
+//! names of choices from [`Choices`], settings with their meanings and defaults from their declarations.
 
 use crate::algorithms::ALGORITHMS;
 use crate::calibration::Method;
 use crate::export::Export;
 use crate::race::Metric;
 use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
+use crate::settings::Group;
 use crate::spec::{Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation};
-use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
-use rosenblatt_data::encode::{Scaling, Units, Weighting};
+use rosenblatt_core::{
+    Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Setting, Takes, Zero,
+};
+use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::write::WRITERS;
-use rosenblatt_data::{FORMATS, FormatInfo, Missing, OnBadRow, Precision, ReadOptions, Unknown};
+use rosenblatt_data::{
+    FORMATS, FormatInfo, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Unknown,
+};
 use rosenblatt_kernel::maps::MAPS;
-use rosenblatt_kernel::{KERNELS, Removal, Setting};
+use rosenblatt_kernel::{KERNELS, Removal, Setting as KernelValue};
 use rosenblatt_layers::{Activation, Optimiser};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// Everything there is to choose from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -188,38 +193,52 @@ pub struct OptionGroup {
 pub struct OptionInfo {
     /// What it is called.
     pub name: &'static str,
-    /// What it does.
+    /// What it does, in one sentence.
     pub meaning: &'static str,
-    /// Its value unless somebody says otherwise; null if that is left to the data or the rule.
+    /// What else there is to know; empty if that is all.
+    pub details: &'static str,
+    /// Its value unless it is set; null if that is left to the data or the rule.
     pub default: Value,
+    /// What holds while it is not set, if that is more than its default.
+    pub unset: &'static str,
     /// Which values make sense.
-    pub takes: Takes,
+    pub takes: Values,
+    /// Its flag on the command line, if it has one.
+    pub flag: Option<&'static str>,
+    /// Its name in Python.
+    pub python: String,
+    /// Its name on Spark.
+    pub spark: String,
+    /// Who decides it: reading, learning, judging, or the model once there is one.
+    pub decided_by: &'static str,
+    /// Whether most people need it.
+    pub common: bool,
+    /// Whether a race goes on when it is set, as all candidates share it.
+    pub shared: bool,
 }
 
 /// Which values an option takes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Takes {
-    /// Yes or no.
-    Switch,
-    /// A whole number from here on.
-    AtLeast(u64),
-    /// A number strictly between two others.
-    Between(f64, f64),
-    /// Any text.
-    Text,
-    /// A list of texts.
-    Texts,
-    /// A number above zero.
-    Positive,
-    /// One of the choices of this name.
-    Choice(&'static str),
-    /// Numbers by name.
-    Numbers,
-    /// An object with the options of the group of this name.
-    Group(&'static str),
-    /// Something that has a form of its own, told in the meaning.
-    Other,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Values(pub Takes);
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = match self.0 {
+            Takes::Switch => json!("switch"),
+            Takes::AtLeast(least) => json!({ "at-least": least }),
+            Takes::Run => json!({ "at-least": 1 }),
+            Takes::Between(low, high) => json!({ "between": [low, high] }),
+            Takes::Positive => json!("positive"),
+            Takes::Bytes | Takes::Character => json!({ "at-least": 0 }),
+            Takes::Text => json!("text"),
+            Takes::Texts => json!("texts"),
+            Takes::Choice(list) => json!({ "choice": list }),
+            Takes::Numbers => json!("numbers"),
+            Takes::Group(name) => json!({ "group": name }),
+            _ => json!("other"),
+        };
+        value.serialize(serializer)
+    }
 }
 
 /// A kind of picture.
@@ -300,7 +319,7 @@ pub fn algorithms() -> Vec<Algorithm> {
 pub fn kernels() -> Vec<Kernel> {
     let kernel = |info: &rosenblatt_kernel::kernels::Info| {
         let default = |param: &Param| match info.default_of(param) {
-            Setting::Number(number) => json!(number),
+            KernelValue::Number(number) => json!(number),
             setting => json!(setting.to_string()),
         };
         Kernel {
@@ -388,233 +407,72 @@ pub const PREDICTION_FORMATS: &[FormatInfo] = &[
     },
 ];
 
-/// What options mean. Their names and defaults are those of the options themselves.
-type Meanings = &'static [(&'static str, &'static str, Takes)];
+/// What the page of all settings begins with.
+const REFERENCE: &str = "# Settings
 
-const RECIPE: Meanings = &[
-    ("reading", "how the data is read", Takes::Group("reading")),
-    ("learning", "what is learned; in a race, what all candidates have in common", Takes::Group("learning")),
-    (
-        "choice",
-        "who decides what is learned: auto (a race, if nothing else is said about learning), given (the options), or \
-         {\"race\": race options}",
-        Takes::Other,
-    ),
-    (
-        "estimate",
-        "how the error on new rows is estimated: {\"hold-out\": share of the rows, from 0 to 1} or {\"folds\": number, \
-         from 2}",
-        Takes::Other,
-    ),
-    ("calibration", "how scores become probabilities", Takes::Choice("calibrate")),
-    ("positive", "the positive class; told from all others together if there are more than two", Takes::Text),
-    ("memory", "a limit on the memory that rows take; none if not given", Takes::Group("memory")),
-    ("online", "learn in one epoch, in the memory of a few blocks", Takes::Switch),
-    ("blank", "of the model to start from, take all but the weights", Takes::Switch),
-];
+A test writes this page from the declarations of the settings and fails if it differs; edit those.
 
-const RACE: Meanings = &[
-    (
-        "candidates",
-        "the learning options that compete, the simplest first; the usual ones if empty",
-        Takes::Other,
-    ),
-    ("metric", "what candidates are compared by", Takes::Choice("metric")),
-    ("budget", "seconds after which no part of the race is begun; none if not given", Takes::Positive),
-];
+You set a setting by its flag, as a keyword in Python, or by its name in JSON, for the library, the server and
+`train(learning={...})`. A setting that you set counts, even if you set it to its default:
 
-const MEMORY: Meanings = &[
-    ("bytes", "bytes that rows may take before they are kept in a cache on disk", Takes::AtLeast(0)),
-    (
-        "cache",
-        "the file in which the cache is kept, to be used again; a nameless one if not given",
-        Takes::Text,
-    ),
-];
+- `train` holds a race unless you set a setting of learning. A setting that all candidates share does not end the race.
+- `--start-from` keeps the model's settings of learning that you do not set, unless you set another `--algorithm`.
+- Where no race is held and no model is started from, setting a default changes nothing.
+- In JSON, null sets a setting only if its default is something else: `\"validation\": null` turns the validation set off.
 
-const LEARNING: Meanings = &[
-    ("algorithm", "the update rule", Takes::Choice("algorithm")),
-    ("params", "parameters of the rule, by name; the rule lists them", Takes::Numbers),
-    ("rate", "the learning rate; the rule's own if not given", Takes::Choice("rate")),
-    ("readout", "what the model is made of; what suits the rule if not given", Takes::Choice("readout")),
-    ("ratchet", "the pocket compares training errors before it changes its mind", Takes::Switch),
-    ("multiclass", "how more than two classes are told apart", Takes::Choice("multiclass")),
-    ("zero", "what a score of zero predicts", Takes::Choice("zero")),
-    ("mistake", "what counts as a mistake", Takes::Choice("mistake")),
-    (
-        "bias",
-        "how the hyperplane gets off the origin; the rule's own way if not given",
-        Takes::Choice("bias"),
-    ),
-    ("order", "in which order rows are visited; the rule's own if not given", Takes::Choice("order")),
-    ("seed", "decides every random choice", Takes::AtLeast(0)),
-    ("epochs", "the most epochs: times that every training row is met", Takes::AtLeast(1)),
-    ("max-updates", "the most steps", Takes::AtLeast(1)),
-    ("stop-when-clean", "stop after an epoch in which nothing was left to learn", Takes::Switch),
-    ("validation", "a validation set that decides when to stop", Takes::Group("validation")),
-    (
-        "class-weights",
-        "how much each class counts: even, balanced, or {\"given\": weights by class}",
-        Takes::Other,
-    ),
-    (
-        "costs",
-        "what mistakes cost, which decides the class: even, balanced, {\"threshold\": share}, or {\"given\": costs by \
-         class or TRUE:NAMED}",
-        Takes::Other,
-    ),
-    ("map", "a feature map that stands in for a kernel", Takes::Group("map")),
-    ("kernel", "what takes the place of the product of two rows", Takes::Group("kernel")),
-    ("network", "what a network is made of, for the algorithm mlp", Takes::Group("network")),
-];
+A model keeps how its rows were read; settings that it keeps cannot be set when you show it new rows.
+";
 
-const NETWORK: Meanings = &[
-    (
-        "sizes",
-        "a list: units of every hidden layer; what the parameters hidden and layers say if not given",
-        Takes::Other,
-    ),
-    ("activation", "what hidden units make of their sums", Takes::Choice("activation")),
-    ("loss", "what the scores of a row cost", Takes::Choice("output-loss")),
-    ("optimiser", "how weights go along their slopes", Takes::Choice("optimiser")),
-];
+/// A group: its name, its settings, and an object with their defaults.
+type Table = (&'static str, &'static [Setting], Value);
 
-const VALIDATION: Meanings = &[
-    ("fraction", "the share of the training rows in the validation set", Takes::Between(0.0, 1.0)),
-    ("patience", "epochs without progress before training stops", Takes::AtLeast(1)),
-    ("min-rows", "there is no validation set if the data has fewer rows than this", Takes::AtLeast(0)),
-];
+fn group<T: Group>(name: &'static str) -> Table {
+    (name, T::SETTINGS, T::defaults())
+}
 
-const KERNEL: Meanings = &[
-    ("name", "which kernel", Takes::Choice("kernel")),
-    ("params", "its parameters by name; what is not given has its default", Takes::Other),
-    ("normalised", "divide every hypothesis by its length before it is read out", Takes::Switch),
-    (
-        "memory",
-        "bytes for values that are kept or computed ahead; changes nothing but the time",
-        Takes::AtLeast(0),
-    ),
-    (
-        "device",
-        "where values are computed, which changes nothing but the time: auto (a card, if there is one and the rows are \
-         many), cpu, gpu or gpu:N",
-        Takes::Other,
-    ),
-    ("budget", "the most support vectors; all if not given", Takes::AtLeast(1)),
-    ("removal", "what gives way when the budget is spent", Takes::Choice("removal")),
-];
-
-const MAP: Meanings = &[
-    ("name", "which map", Takes::Choice("map")),
-    ("size", "how many features come out, at most", Takes::AtLeast(1)),
-    (
-        "kernel",
-        "the kernel it stands in for; the one that suits the map if not given",
-        Takes::Choice("kernel"),
-    ),
-    ("params", "the kernel's parameters by name; what is not given has its default", Takes::Other),
-];
-
-const READING: Meanings = &[
-    ("format", "the format, instead of finding it out from content and name", Takes::Choice("format")),
-    ("label", "the label column: guess, absent, or {\"named\": name or number}", Takes::Other),
-    ("weight", "a column that weighs the rows, by name or number", Takes::Text),
-    ("ignore", "columns to leave out, by name or number", Takes::Texts),
-    ("categorical", "columns whose numbers are names, by name or number", Takes::Texts),
-    ("header", "whether the first line holds column names; found out if not given", Takes::Switch),
-    ("delimiter", "the byte between cells; found out if not given", Takes::AtLeast(0)),
-    ("positive", "the class of two that a positive score speaks for", Takes::Text),
-    ("classes", "all classes in their order, instead of those found, sorted", Takes::Texts),
-    ("grow-classes", "a stream may meet classes that are not among the first", Takes::Switch),
-    ("missing", "what becomes of missing values", Takes::Choice("missing")),
-    ("zero-based", "feature numbers start at 0, in formats that number features", Takes::Switch),
-    ("precision", "how values are stored", Takes::Choice("precision")),
-    ("hash-bits", "hash features into a table of two to this power", Takes::AtLeast(1)),
-    ("scaling", "how features are brought to one scale", Takes::Choice("scaling")),
-    ("text-columns", "columns of text in a table; found if none is named", Takes::Texts),
-    (
-        "crosses",
-        "pairs of columns, or namespaces, whose features are multiplied with each other's",
-        Takes::Other,
-    ),
-    ("unknown", "what becomes of a category that was not learned from", Takes::Choice("unknown")),
-    ("text", "how text becomes features", Takes::Group("text")),
-    ("keep-texts", "blocks keep the texts that their rows were made of", Takes::Switch),
-    ("on-bad-row", "what becomes of a row that cannot be read", Takes::Choice("on-bad-row")),
-    ("labels-file", "the file of labels that belongs to a file of pictures or arrays", Takes::Text),
-    ("pictures", "what becomes of pictures", Takes::Group("pictures")),
-    (
-        "threads",
-        "threads that parse text, 0 for one per core; changes nothing but the time",
-        Takes::AtLeast(0),
-    ),
-    ("limits", "what is too much", Takes::Group("limits")),
-];
-
-const TEXT: Meanings = &[
-    ("units", "what text is made of", Takes::Choice("units")),
-    ("shortest", "the fewest units that make a feature together", Takes::AtLeast(1)),
-    ("longest", "the most units that make a feature together", Takes::AtLeast(1)),
-    ("weighting", "what a feature is worth in a text", Takes::Choice("weighting")),
-    ("unit-length", "every text has length 1, however long it is", Takes::Switch),
-    (
-        "min-count",
-        "in how many texts a feature must occur; 1 of few texts, 3 of many, if not given",
-        Takes::AtLeast(1),
-    ),
-    (
-        "keep-names",
-        "names of hashed features are remembered, for which the data is read once more",
-        Takes::Switch,
-    ),
-];
-
-const PICTURES: Meanings = &[
-    (
-        "size",
-        "width and height that every picture is resized to; that of the first if not given",
-        Takes::Other,
-    ),
-    ("colour", "red, green and blue instead of grey", Takes::Switch),
-    ("unscaled", "pixels from 0 to 255 instead of 0 to 1", Takes::Switch),
-];
-
-const LIMITS: Meanings = &[
-    ("line-bytes", "bytes in a line", Takes::AtLeast(1)),
-    ("features", "features of a row", Takes::AtLeast(1)),
-    ("classes", "different labels", Takes::AtLeast(1)),
-    ("categories", "different values of a column of categories", Takes::AtLeast(1)),
-    ("vocabulary", "different words, or runs of words, of a text", Takes::AtLeast(1)),
-    ("pixels", "pixels of one picture", Takes::AtLeast(1)),
-    ("held-bytes", "bytes of one source held in memory, where that is necessary", Takes::AtLeast(1)),
-];
-
-/// The groups: what they mean, and an object with the defaults.
-fn groups() -> Vec<(&'static str, Meanings, Value)> {
-    let reading = ReadOptions::default();
+/// All groups.
+fn groups() -> Vec<Table> {
     vec![
-        ("recipe", RECIPE, json!(Recipe::default())),
-        ("race", RACE, json!(Racing::default())),
-        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None })),
-        ("learning", LEARNING, json!(Options::default())),
-        ("validation", VALIDATION, json!(Validation::default())),
-        ("kernel", KERNEL, json!(KernelOptions::default())),
-        ("map", MAP, json!(Mapping::default())),
-        ("network", NETWORK, json!(NetworkOptions::default())),
-        ("text", TEXT, json!(reading.text)),
-        ("pictures", PICTURES, json!(reading.pictures)),
-        ("limits", LIMITS, json!(reading.limits)),
-        ("reading", READING, json!(reading)),
+        group::<Recipe>("recipe"),
+        group::<Racing>("race"),
+        group::<MemoryLimit>("memory"),
+        group::<Options>("learning"),
+        group::<Validation>("validation"),
+        group::<KernelOptions>("kernel"),
+        group::<Mapping>("map"),
+        group::<NetworkOptions>("network"),
+        group::<TextOptions>("text"),
+        group::<Pictures>("pictures"),
+        group::<Limits>("limits"),
+        group::<ReadOptions>("reading"),
     ]
 }
 
+/// The setting with this flag, of whichever group it is.
+pub fn setting(flag: &str) -> Option<&'static Setting> {
+    groups()
+        .into_iter()
+        .find_map(|(_, settings, _)| settings.iter().find(|setting| setting.flag == Some(flag)))
+}
+
 fn options() -> Vec<OptionGroup> {
-    let option = |defaults: &Value, &(name, meaning, takes): &(&'static str, &'static str, Takes)| {
-        OptionInfo { name, meaning, default: defaults[name].clone(), takes }
+    let option = |defaults: &Value, setting: &Setting| OptionInfo {
+        name: setting.name,
+        meaning: setting.meaning(),
+        details: setting.details(),
+        default: defaults[setting.name].clone(),
+        unset: setting.unset,
+        takes: Values(setting.takes),
+        flag: setting.flag,
+        python: setting.python_name(),
+        spark: setting.spark_name(),
+        decided_by: setting.decided.name(),
+        common: setting.is_common,
+        shared: setting.is_shared,
     };
-    let group = |(name, meanings, defaults): (&'static str, Meanings, Value)| OptionGroup {
+    let group = |(name, settings, defaults): Table| OptionGroup {
         name,
-        options: meanings.iter().map(|meaning| option(&defaults, meaning)).collect(),
+        options: settings.iter().map(|setting| option(&defaults, setting)).collect(),
     };
     groups().into_iter().map(group).collect()
 }
@@ -645,13 +503,14 @@ impl Catalogue {
     /// A JSON Schema of the options: an object for every group, which learning and reading refer to.
     pub fn schema(&self) -> Value {
         let property = |option: &OptionInfo| {
-            let mut schema = self.type_of(option.takes);
+            let mut schema = self.type_of(option.takes.0);
             let optional =
-                option.default.is_null() && !matches!(option.takes, Takes::Group(_) | Takes::Other);
+                option.default.is_null() && !matches!(option.takes.0, Takes::Group(_) | Takes::Other);
             if let (Some(kind), true) = (schema.get("type").cloned(), optional) {
                 schema["type"] = json!([kind, "null"]);
             }
-            schema["description"] = json!(option.meaning);
+            let text = [option.meaning, option.details].join(". ");
+            schema["description"] = json!(text.trim_end_matches(". "));
             if !option.default.is_null() {
                 schema["default"] = option.default.clone();
             }
@@ -670,10 +529,43 @@ impl Catalogue {
         })
     }
 
+    /// The settings as a page of the guide: group by group, what each is called everywhere, its default and its meaning.
+    pub fn reference(&self) -> String {
+        let mut page = REFERENCE.to_owned();
+        let code = |name: &str| format!("`{name}`");
+        for group in &self.options {
+            let _ = write!(page, "\n## {}\n\n", group.name);
+            page.push_str("| setting | flag | Python | default | meaning |\n|---|---|---|---|---|\n");
+            for option in &group.options {
+                let flag = option.flag.map_or(String::new(), |flag| code(&format!("--{flag}")));
+                let default = match &option.default {
+                    _ if !option.unset.is_empty() => option.unset.to_owned(),
+                    Value::Array(values) if values.is_empty() => String::new(),
+                    Value::Object(_) | Value::Null => String::new(),
+                    Value::String(name) => name.clone(),
+                    value => value.to_string(),
+                };
+                let text = [option.meaning, option.details].join(". ");
+                let shared = if option.shared { ". All candidates of a race share it" } else { "" };
+                let model = if option.decided_by == "model" { ". The model keeps it" } else { "" };
+                let text = format!("{}{shared}{model}", text.trim_end_matches(". ")).replace('|', "\\|");
+                let _ = writeln!(
+                    page,
+                    "| {} | {flag} | {} | {default} | {text} |",
+                    code(option.name),
+                    code(&option.python)
+                );
+            }
+        }
+        page
+    }
+
     fn type_of(&self, takes: Takes) -> Value {
         match takes {
             Takes::Switch => json!({ "type": "boolean" }),
             Takes::AtLeast(least) => json!({ "type": "integer", "minimum": least }),
+            Takes::Run => json!({ "type": "integer", "minimum": 1 }),
+            Takes::Bytes | Takes::Character => json!({ "type": "integer", "minimum": 0 }),
             Takes::Between(low, high) => {
                 json!({ "type": "number", "exclusiveMinimum": low, "exclusiveMaximum": high })
             }
@@ -685,7 +577,7 @@ impl Catalogue {
             Takes::Group(name) => {
                 json!({ "anyOf": [{ "type": "null" }, { "$ref": format!("#/$defs/{name}") }] })
             }
-            Takes::Other => json!({}),
+            _ => json!({}),
         }
     }
 }
@@ -697,17 +589,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_option_has_a_meaning_and_every_meaning_an_option() {
-        for (group, meanings, defaults) in groups() {
-            let told: BTreeSet<&str> = meanings.iter().map(|(name, ..)| *name).collect();
-            let there: BTreeSet<&str> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
-            // What is nothing unless it is given may be left out of the defaults, and what is no option of a user.
-            let hidden =
-                ["map", "costs", "kernel", "network", "sizes", "budget", "device", "schema", "meter"];
-            let differ: Vec<&&str> =
-                told.symmetric_difference(&there).filter(|name| !hidden.contains(name)).collect();
-            assert!(differ.is_empty(), "{group}: {differ:?}");
-            assert_eq!(told.len(), meanings.len(), "{group}: a name stands twice");
+    fn every_setting_is_a_field_with_a_meaning_in_one_short_sentence() {
+        for (group, settings, defaults) in groups() {
+            let names: BTreeSet<&str> = settings.iter().map(|setting| setting.name).collect();
+            assert_eq!(names.len(), settings.len(), "{group}: a name stands twice");
+            let fields: BTreeSet<&str> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
+            assert!(fields.is_subset(&names), "{group}: {fields:?}");
+            for setting in settings {
+                let meaning = setting.meaning();
+                assert!(meaning.len() > 5 && meaning.len() < 140, "{group} {}: {meaning}", setting.name);
+            }
         }
     }
 
@@ -720,7 +611,7 @@ mod tests {
         };
         for group in &catalogue.options {
             for option in &group.options {
-                let Takes::Choice(what) = option.takes else { continue };
+                let Takes::Choice(what) = option.takes.0 else { continue };
                 assert!(!catalogue.names(what).is_empty(), "{}: no list `{what}`", option.name);
                 if group.name == "learning" && what == option.name {
                     let list = catalogue.choices.iter().filter(|list| list.name == what);

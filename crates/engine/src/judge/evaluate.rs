@@ -2,13 +2,15 @@
 
 use crate::calibration::{Calibration, Losses, Method, n_curves};
 use crate::error::Error;
+use crate::keep::held_out;
 use crate::model::{Model, class_scores, each_prediction};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::ranking::curve;
 use crate::rows::RowSource;
 use crate::spec::Spec;
-use crate::split::folds;
+use crate::split::{Part, folds};
 use crate::statistics::interval;
+use crate::task::Task;
 use crate::train::Training;
 use rosenblatt_data::{Dataset, Labels};
 use serde::{Serialize, Serializer};
@@ -68,7 +70,8 @@ impl Evaluation {
         f1(self.confusion.count(class, class), self.support(class), self.confusion.given(class))
     }
 
-    /// Several evaluations of the same classes as one: rows are counted together, the area is the mean.
+    /// Several evaluations of the same classes as one: rows are counted together, what probabilities lose is the mean over
+    /// rows, and the area that over parts.
     pub fn pooled<'a>(several: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let several: Vec<&Self> = several.into_iter().collect();
         let mut whole = (*several.first()?).clone();
@@ -81,7 +84,14 @@ impl Evaluation {
             let areas: Vec<f64> = several.iter().filter_map(|part| part.auc[class]).collect();
             whole.auc[class] = (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64);
         }
-        whole.probability_scores = None;
+        let scores = |of: fn(&ProbabilityScores) -> f64| {
+            let parts =
+                several.iter().map(|part| Some(of(part.probability_scores.as_ref()?) * part.rows as f64));
+            Some(parts.sum::<Option<f64>>()? / whole.rows.max(1) as f64)
+        };
+        let (brier, log_loss) = (scores(|scores| scores.brier), scores(|scores| scores.log_loss));
+        whole.probability_scores =
+            brier.zip(log_loss).map(|(brier, log_loss)| ProbabilityScores { brier, log_loss });
         Some(whole)
     }
 
@@ -212,7 +222,11 @@ pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation, Error> {
 pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Result<Evaluation, Error> {
     let mut source = data.into();
     let with_scores = keeps_scores(&source, rows.len());
-    Ok(Judged::new(model, &mut source, rows, with_scores, &mut || false)?.evaluation)
+    let judged = Judged::new(model, &mut source, rows, with_scores, &mut || false)?;
+    let is_number = |losses: ProbabilityScores| losses.brier.is_finite();
+    let all_are = judged.scores.iter().all(|score| score.is_finite());
+    let has_losses = judged.evaluation.probability_scores.is_none_or(is_number);
+    if all_are && has_losses { Ok(judged.evaluation) } else { Err(Error::Endless) }
 }
 
 /// [`evaluate`] on some rows of any source, whose numbers ascend if they are on disk. The area under the curve needs
@@ -244,6 +258,8 @@ pub(crate) struct Judged {
     pub(crate) evaluation: Evaluation,
     /// Row by row, the scores that a calibration takes; empty if they were not wanted.
     pub(crate) scores: Vec<f64>,
+    /// The logarithms of the probabilities of the same classes, if there are any.
+    pub(crate) log_shares: Vec<f32>,
     /// Row by row, the class and the predicted one; empty for rows on disk if no scores were wanted.
     pub(crate) classes: Vec<u32>,
     pub(crate) predicted: Vec<u32>,
@@ -265,7 +281,8 @@ impl Judged {
         let mut confusion = ConfusionMatrix::new(labels.len());
         let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_row = Vec::new();
-        let mut losses = model.calibration().map(Losses::new);
+        let (mut log_shares, mut shares) = (Vec::new(), Vec::new());
+        let mut losses = model.calibration().map(|calibration| (calibration, Losses::default()));
         let in_memory = source.dataset().is_some();
         each_prediction(model, source, rows, stop, |class, predicted, said| {
             let truth = numbers[class as usize];
@@ -273,8 +290,10 @@ impl Judged {
             if with_scores || losses.is_some() {
                 class_scores(model, said, &mut of_row);
             }
-            if let Some(losses) = &mut losses {
-                losses.add(&of_row, truth);
+            if let Some((calibration, losses)) = &mut losses {
+                calibration.probabilities(&of_row, &mut shares);
+                losses.add(&shares, truth);
+                log_shares.extend(held_out::log_shares(&shares).filter(|_| with_scores));
             }
             if with_scores {
                 scores.extend(&of_row);
@@ -286,25 +305,36 @@ impl Judged {
         })?;
         let n_rows = rows.len() as u64;
         let n_right = confusion.n_right();
-        let n_scores = scores.len() / rows.len().max(1);
-        let mut auc = vec![None; labels.len()];
-        for column in 0..n_scores {
-            if stop() {
-                return Err(Error::Stopped);
-            }
-            let class = if n_scores == 1 { 1 } else { column as u32 };
-            let of_class = scores[column..].iter().step_by(n_scores).zip(&classes);
-            let ranked = of_class.map(|(&score, &truth)| (score, truth == class)).collect();
-            auc[class as usize] = curve(class, ranked).map(|curve| curve.area);
-        }
-        if n_scores == 1 {
-            auc[0] = auc[1];
-        }
-        let probability_scores = losses.and_then(Losses::mean);
+        let auc = areas(&scores, &classes, labels.len(), stop)?;
+        let probability_scores = losses.and_then(|(_, losses)| Losses::together(&[losses]));
         let errors = n_rows - n_right;
         let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, probability_scores };
-        Ok(Self { evaluation, scores, classes, predicted: guesses })
+        Ok(Self { evaluation, scores, log_shares, classes, predicted: guesses })
     }
+}
+
+/// The area under the ROC curve of each of so many classes, given the scores of rows, and their classes.
+pub(crate) fn areas(
+    scores: &[f64],
+    classes: &[u32],
+    n_classes: usize,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Option<f64>>, Error> {
+    let n_scores = scores.len() / classes.len().max(1);
+    let mut auc = vec![None; n_classes];
+    for column in 0..n_scores {
+        if stop() {
+            return Err(Error::Stopped);
+        }
+        let class = if n_scores == 1 { 1 } else { column as u32 };
+        let of_class = scores[column..].iter().step_by(n_scores).zip(classes);
+        let ranked = of_class.map(|(&score, &truth)| (score, truth == class)).collect();
+        auc[class as usize] = curve(class, ranked).map(|curve| curve.area);
+    }
+    if n_scores == 1 {
+        auc[0] = auc[1];
+    }
+    Ok(auc)
 }
 
 /// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
@@ -315,13 +345,15 @@ pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>
         scores.extend(&of_row);
         classes.push(class);
     });
-    done.expect("rows in memory are at hand");
+    // Rows in memory are at hand, but some models know no rows.
+    drop(done);
     (scores, classes)
 }
 
 impl Model {
     /// The same model, with probabilities fitted on these rows, which it should not have learned from.
     pub fn calibrated(mut self, method: Method, data: &Dataset, rows: &[u32]) -> Result<Self, Error> {
+        self.check_task(Task::Classes)?;
         let (scores, classes) = held_out_scores(&self, data, rows);
         self.calibration = Some(Calibration::fit(method, self.labels.len(), &scores, &classes)?);
         Ok(self)
@@ -366,7 +398,7 @@ pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) ->
 /// The rows of a data set, parted once for all that is cross-validated on them.
 pub(crate) struct Folds {
     /// Rows to learn from and rows to be judged on.
-    parts: Vec<(Vec<u32>, Vec<u32>)>,
+    parts: Vec<Part>,
     fingerprint: String,
     with_scores: bool,
 }
@@ -393,14 +425,9 @@ impl Folds {
         Ok(Self { parts, fingerprint: crate::model::fingerprint(data), with_scores })
     }
 
-    /// The same, with the scores of all rows, however many they are, if `anyway`.
-    pub(crate) fn keeping_scores(self, anyway: bool) -> Self {
-        Self { with_scores: self.with_scores || anyway, ..self }
-    }
-
     /// The parts: rows to learn from and rows to be judged on.
-    pub(crate) fn parts(&self) -> &[(Vec<u32>, Vec<u32>)] {
-        &self.parts
+    pub(crate) fn into_parts(self) -> Vec<Part> {
+        self.parts
     }
 
     /// Trains on all folds but one and judges on that one, for each: `each` is given the model, the rows it learned

@@ -2,5 +2,6 @@
 
 pub(crate) mod confusion;
 pub mod evaluate;
+mod held_out;
 pub mod roc;
 pub mod separation;

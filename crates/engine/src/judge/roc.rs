@@ -1,5 +1,6 @@
 //! What scores and probabilities are worth: ROC curves, precision against recall, and whether probabilities come true.
 
+use crate::calibration::n_curves;
 use crate::error::Error;
 use crate::evaluate::{held_out_scores, matched};
 use crate::model::Model;
@@ -63,7 +64,7 @@ const FEWEST_ROWS: usize = 10;
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 pub fn roc(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Roc> {
-    each_class(model, data, rows, curve)
+    of_model(model, data, rows, curve)
 }
 
 /// Precision against recall for all classes that have rows, and others; of two classes, for the second.
@@ -79,7 +80,7 @@ pub fn roc(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Roc> {
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 pub fn precision_recall(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<PrecisionRecall> {
-    each_class(model, data, rows, precision_curve)
+    of_model(model, data, rows, precision_curve)
 }
 
 /// Whether the probabilities of a model come true: for two classes those of the second, else those of the class that
@@ -88,19 +89,27 @@ pub fn reliability(model: &Model, data: &Dataset, rows: &[u32]) -> Result<Reliab
     let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
     let (_, numbers) = matched(model, data);
     let (scores, classes) = held_out_scores(model, data, rows);
-    let n_scores = scores.len() / rows.len().max(1);
-    let is_binary = model.labels().len() == 2;
-    let mut shares = Vec::new();
-    let said = scores.chunks(n_scores.max(1)).zip(&classes).map(|(scores, &of_data)| {
+    let n_classes = model.labels().len();
+    let rows = scores.chunks(n_curves(n_classes)).zip(&classes).map(|(scores, &of_data)| {
+        let mut shares = Vec::new();
         calibration.probabilities(scores, &mut shares);
+        (shares, numbers[of_data as usize])
+    });
+    Ok(reliability_of(n_classes, rows))
+}
+
+/// The same of rows with the probability of each of so many classes, and their class.
+pub(crate) fn reliability_of(n_classes: usize, rows: impl Iterator<Item = (Vec<f64>, u32)>) -> Reliability {
+    let is_binary = n_classes == 2;
+    let said = rows.map(|(shares, truth)| {
         let mut best = 1;
         for class in (0..shares.len()).filter(|_| !is_binary) {
             best = if shares[class] > shares[best] { class } else { best };
         }
-        (shares[best], numbers[of_data as usize] == best as u32)
+        (shares[best], truth == best as u32)
     });
     let (bins, error) = binned(said.collect());
-    Ok(Reliability { bins, error, class: is_binary.then_some(1) })
+    Reliability { bins, error, class: is_binary.then_some(1) }
 }
 
 /// Rows with their probability, and whether it came true, in bins of about the same number of rows.
@@ -127,8 +136,8 @@ fn binned(mut said: Vec<(f64, bool)>) -> (Vec<ReliabilityBin>, f64) {
     (bins, off / said.len().max(1) as f64)
 }
 
-/// What is made of the scores of each class against the rest; of two classes, of the second.
-fn each_class<T>(
+/// What is made of the scores of a model.
+fn of_model<T>(
     model: &Model,
     data: &Dataset,
     rows: &[u32],
@@ -136,21 +145,28 @@ fn each_class<T>(
 ) -> Vec<T> {
     let (_, numbers) = matched(model, data);
     let (scores, classes) = held_out_scores(model, data, rows);
-    let n_scores = scores.len() / rows.len().max(1);
-    let judged: Vec<(u32, usize)> =
-        if model.labels().len() == 2 { vec![(1, 0)] } else { (0..n_scores).map(|k| (k as u32, k)).collect() };
-    let curve = |(class, column): (u32, usize)| {
-        let ranked = classes
-            .iter()
-            .enumerate()
-            .map(|(row, &of_data)| (scores[row * n_scores + column], numbers[of_data as usize] == class));
-        make(class, ranked.collect())
+    let classes: Vec<u32> = classes.into_iter().map(|class| numbers[class as usize]).collect();
+    each_class(model.labels().len(), &scores, &classes, make)
+}
+
+/// What is made of the scores of each class against the rest; of two classes, of the second.
+pub(crate) fn each_class<T>(
+    n_classes: usize,
+    scores: &[f64],
+    classes: &[u32],
+    make: impl Fn(u32, Vec<(f64, bool)>) -> Option<T>,
+) -> Vec<T> {
+    let n_scores = n_curves(n_classes);
+    let curve = |column: usize| {
+        let class = if n_classes == 2 { 1 } else { column as u32 };
+        let of_class = scores.iter().skip(column).step_by(n_scores).zip(classes);
+        make(class, of_class.map(|(&score, &truth)| (score, truth == class)).collect())
     };
-    judged.into_iter().filter_map(curve).collect()
+    (0..n_scores).filter_map(curve).collect()
 }
 
 /// Precision against recall of rows with their scores, and whether they are of the class.
-fn precision_curve(class: u32, ranked: Vec<(f64, bool)>) -> Option<PrecisionRecall> {
+pub(crate) fn precision_curve(class: u32, ranked: Vec<(f64, bool)>) -> Option<PrecisionRecall> {
     let n_rows = ranked.len() as f64;
     let n_members = ranked.iter().filter(|(_, member)| *member).count() as f64;
     let Roc { points, thresholds, .. } = curve(class, ranked)?;

@@ -8,6 +8,7 @@
 
 use crate::costs::CostMatrix;
 use crate::error::Error;
+use crate::keep::held_out;
 use crate::ranking::curve;
 use crate::spec::ClassWeights;
 use rosenblatt_core::elementary::{exp, ln, logistic};
@@ -121,6 +122,15 @@ pub(crate) struct Scored<'a> {
     pub(crate) named: &'a [u32],
 }
 
+/// What probabilities say of rows that they were not fitted on.
+pub(crate) struct CrossFitted {
+    pub(crate) scores: Option<ProbabilityScores>,
+    /// As they are kept of rows that were held out.
+    pub(crate) log_shares: Vec<f32>,
+    /// The classes that the rows are given.
+    pub(crate) named: Vec<u32>,
+}
+
 /// Which class is named once there are probabilities.
 #[derive(Clone, Copy)]
 pub(crate) enum Naming<'a> {
@@ -230,7 +240,8 @@ impl Calibration {
     ) -> Result<Self, Error> {
         let &Scored { n_classes, scores, classes, named } = rows;
         let n_wrong = |said: &[u32]| said.iter().zip(classes).filter(|(said, truth)| said != truth).count();
-        let (_, renamed) = Self::cross_fitted(method, rows, Naming::MostProbable, stop)?;
+        let CrossFitted { named: renamed, .. } =
+            Self::cross_fitted(method, rows, Naming::MostProbable, stop)?;
         if n_wrong(&renamed) < n_wrong(named) {
             return Self::fit_or_stop(method, n_classes, scores, classes, stop);
         }
@@ -284,7 +295,7 @@ impl Calibration {
         rows: &Scored<'_>,
         naming: Naming<'_>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<(Option<ProbabilityScores>, Vec<u32>), Error> {
+    ) -> Result<CrossFitted, Error> {
         let &Scored { n_classes, scores, classes, named } = rows;
         let n_curves = n_curves(n_classes);
         // Every other row of each class.
@@ -310,10 +321,16 @@ impl Calibration {
             Self::fit_for(naming, method, &half, stop).map(Some)
         });
         let [first, second] = fitted;
-        let (Some(first), Some(second)) = (first?, second?) else { return Ok((None, named.to_vec())) };
-        let mut losses = [Losses::new(&second), Losses::new(&first)];
+        let (Some(first), Some(second)) = (first?, second?) else {
+            return Ok(CrossFitted { scores: None, log_shares: Vec::new(), named: named.to_vec() });
+        };
+        let (mut losses, mut log_shares) = ([Losses::default(), Losses::default()], Vec::new());
+        let mut shares = Vec::new();
         for (place, (row, &class)) in scores.chunks(n_curves).zip(classes).enumerate() {
-            losses[usize::from(halves[place])].add(row, class);
+            let half = usize::from(halves[place]);
+            [&second, &first][half].probabilities(row, &mut shares);
+            losses[half].add(&shares, class);
+            log_shares.extend(held_out::log_shares(&shares));
         }
         let costs = match naming {
             Naming::Cheapest(costs) => Some(costs),
@@ -326,7 +343,7 @@ impl Calibration {
                 renamed[place] = verdicts[usize::from(halves[place])].class(row, renamed[place]);
             }
         }
-        Ok((Losses::together(&losses), renamed))
+        Ok(CrossFitted { scores: Losses::together(&losses), log_shares, named: renamed })
     }
 
     /// The probability of every class, given the scores (see [`class_scores`](crate::model::class_scores)). They add up to 1.
@@ -580,26 +597,19 @@ pub struct ProbabilityScores {
 }
 
 /// Losses of probabilities, row by row.
-pub(crate) struct Losses<'a> {
-    calibration: &'a Calibration,
-    shares: Vec<f64>,
+#[derive(Default)]
+pub(crate) struct Losses {
     brier: f64,
     log_loss: f64,
     n_rows: u64,
 }
 
-impl<'a> Losses<'a> {
-    pub(crate) fn new(calibration: &'a Calibration) -> Self {
-        Self { calibration, shares: Vec::new(), brier: 0.0, log_loss: 0.0, n_rows: 0 }
-    }
-
-    /// Adds a row of these scores and this class.
-    pub(crate) fn add(&mut self, scores: &[f64], truth: u32) {
-        let Self { calibration, shares, .. } = self;
-        calibration.probabilities(scores, shares);
-        self.brier += squared_difference(&self.shares, truth as usize);
+impl Losses {
+    /// Adds a row of this class, the classes of which were given these probabilities.
+    pub(crate) fn add(&mut self, shares: &[f64], truth: u32) {
+        self.brier += squared_difference(shares, truth as usize);
         // A class the model does not know was given no chance.
-        let share = self.shares.get(truth as usize).copied().unwrap_or(0.0);
+        let share = shares.get(truth as usize).copied().unwrap_or(0.0);
         self.log_loss -= ln(share.max(f64::EPSILON));
         self.n_rows += 1;
     }
@@ -611,10 +621,6 @@ impl<'a> Losses<'a> {
             brier: parts.iter().map(|part| part.brier).sum::<f64>() / n_rows,
             log_loss: parts.iter().map(|part| part.log_loss).sum::<f64>() / n_rows,
         })
-    }
-
-    pub(crate) fn mean(self) -> Option<ProbabilityScores> {
-        Self::together(&[self])
     }
 }
 
@@ -689,18 +695,21 @@ mod tests {
         let classes: Vec<u32> = (0..400).map(|_| random.below(2) as u32).collect();
         let stop: &mut dyn FnMut() -> bool = &mut || false;
         let fitted = Calibration::fit(Method::Isotonic, 2, &scores, &classes).unwrap();
-        let mut same = Losses::new(&fitted);
-        scores.iter().zip(&classes).for_each(|(score, class)| same.add(&[*score], *class));
+        let (mut same, mut shares) = (Losses::default(), Vec::new());
+        for (score, class) in scores.iter().zip(&classes) {
+            fitted.probabilities(&[*score], &mut shares);
+            same.add(&shares, *class);
+        }
         let same = Losses::together(&[same]).unwrap();
         let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &classes };
-        let (fresh, named) =
+        let CrossFitted { scores: fresh, named, .. } =
             Calibration::cross_fitted(Method::Isotonic, &rows, Naming::ByScore, stop).unwrap();
         let fresh = fresh.unwrap();
         assert_eq!(named, classes);
         assert!(same.brier < 0.25 && fresh.brier > 0.25, "{same:?} {fresh:?}");
         assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
         let one = Scored { n_classes: 2, scores: &[1.0], classes: &[1], named: &[1] };
-        let (unknown, named) =
+        let CrossFitted { scores: unknown, named, .. } =
             Calibration::cross_fitted(Method::Platt, &one, Naming::MostProbable, stop).unwrap();
         assert_eq!((unknown, named), (None, vec![1]));
         // Whoever is asked to stop does.

@@ -18,22 +18,15 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-use crate::costs::Costs;
 use crate::error::Error;
 use crate::model::Model;
+pub use crate::options::Builder;
 use crate::rows::RowSource;
-use crate::spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
+use crate::spec::{ClassWeights, Options, Spec};
 use crate::train::train;
-use rosenblatt_core::{Algorithm, Average, Bias, Mistake, Order, Readout, Schedule, Zero, rules};
+use rosenblatt_core::{Algorithm, Average, Readout, rules};
 use rosenblatt_layers::Descent;
 use std::marker::PhantomData;
-
-/// Options of one algorithm, set one after the other.
-#[derive(Debug, Clone)]
-pub struct Builder<K> {
-    options: Options,
-    kind: PhantomData<K>,
-}
 
 /// What a builder begins with.
 pub trait Kind {
@@ -63,58 +56,6 @@ impl<K: Kind> Builder<K> {
     pub fn new() -> Self {
         Self::default()
     }
-}
-
-macro_rules! setters {
-    ($($(#[$doc:meta])+ $field:ident: $type:ty = $value:expr;)+) => {
-        impl<K> Builder<K> {$(
-            $(#[$doc])+
-            #[must_use]
-            pub fn $field(mut self, $field: $type) -> Self {
-                self.options.$field = $value;
-                self
-            }
-        )+}
-    };
-}
-
-setters! {
-    /// Sets the most epochs.
-    epochs: u64 = epochs;
-    /// Sets the most updates.
-    max_updates: u64 = Some(max_updates);
-    /// Sets what decides every random choice.
-    seed: u64 = seed;
-    /// Sets the learning rate of a rule that takes one.
-    rate: Schedule = Some(rate);
-    /// Sets which hypothesis the run ends in.
-    readout: Readout = Some(readout);
-    /// Sets how more than two classes are told apart.
-    multiclass: Classes = multiclass;
-    /// Sets what a score of zero predicts.
-    zero: Zero = zero;
-    /// Sets what counts as a mistake.
-    mistake: Mistake = mistake;
-    /// Sets how the bias is learned.
-    bias: Bias = Some(bias);
-    /// Sets the order in which rows are visited.
-    order: Order = Some(order);
-    /// Sets the validation set that decides when to stop; `None` to make all epochs.
-    validation: Option<Validation> = validation;
-    /// Sets how much each class counts.
-    class_weights: ClassWeights = class_weights;
-    /// Sets what mistaking one class for another costs.
-    costs: Costs = costs;
-    /// Sets whether the pocket compares training errors before it changes its mind.
-    ratchet: bool = ratchet;
-    /// Sets whether training stops when nothing is left to learn.
-    stop_when_clean: bool = stop_when_clean;
-    /// Learns with a kernel.
-    kernel: KernelOptions = Some(kernel);
-    /// Learns behind a feature map.
-    map: Mapping = Some(map);
-    /// Sets what a network is made of.
-    network: NetworkOptions = Some(network);
 }
 
 impl<K> Builder<K> {
@@ -227,6 +168,7 @@ const NETWORK: &[Setter] = &[
 mod tests {
     use super::*;
     use crate::algorithms::ALGORITHMS;
+    use rosenblatt_core::Order;
     use rosenblatt_data::Dataset;
 
     #[test]

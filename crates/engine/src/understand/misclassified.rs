@@ -1,7 +1,9 @@
 //! The rows a model gets wrong, the most confident mistakes first: those are worth a person's look, since
 //! either the model or the label is far off.
 
+use crate::calibration::n_curves;
 use crate::evaluate::matched;
+use crate::keep::held_out::HeldOut;
 use crate::model::{Model, class_scores};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
@@ -40,11 +42,38 @@ pub fn misclassified(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Misclas
         let score_gap = score_gap(&scores, given as usize, known_as as usize);
         wrong.push(Misclassified { row, truth, given, score_gap, probability });
     });
+    most_confident_first(&mut wrong);
+    wrong
+}
+
+impl HeldOut {
+    /// The rows that were given the wrong class, the most confident mistakes first.
+    pub fn misclassified(&self) -> Vec<Misclassified> {
+        let mut shares = Vec::new();
+        let mut wrong = Vec::new();
+        for (place, of_row) in self.values.chunks(n_curves(self.n_classes)).enumerate() {
+            let (truth, given) = (self.classes[place], self.predicted[place]);
+            if truth == given {
+                continue;
+            }
+            self.shares(place, &mut shares);
+            let probability = self.has_probabilities.then(|| shares[given as usize]);
+            let score_gap = match of_row {
+                [_] => self.towards_second(of_row).abs(),
+                _ => f64::from(of_row[given as usize]) - f64::from(of_row[truth as usize]),
+            };
+            wrong.push(Misclassified { row: self.rows[place], truth, given, score_gap, probability });
+        }
+        most_confident_first(&mut wrong);
+        wrong
+    }
+}
+
+fn most_confident_first(wrong: &mut [Misclassified]) {
     let sure = |wrong: &Misclassified| wrong.probability.unwrap_or(0.0);
     wrong.sort_by(|a, b| {
         sure(b).total_cmp(&sure(a)).then(b.score_gap.total_cmp(&a.score_gap)).then(a.row.cmp(&b.row))
     });
-    wrong
 }
 
 fn score_gap(scores: &[f64], given: usize, truth: usize) -> f64 {

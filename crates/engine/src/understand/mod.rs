@@ -7,6 +7,7 @@ pub mod explain;
 pub mod insight;
 pub mod misclassified;
 pub mod reproduce;
+pub(crate) mod shuffling;
 pub mod slice;
 pub mod summary;
 pub mod trace;

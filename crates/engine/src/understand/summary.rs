@@ -7,6 +7,7 @@ use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_kernel::Combination;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What a model is.
@@ -106,6 +107,20 @@ pub struct TopFeatures<'m> {
 }
 
 impl Model {
+    /// What the model is, as JSON, whatever its task: [`Model::summary`] of rows, with tags
+    /// [what was learned](crate::Tagger::insight) of sentences. At most `most` features of every class or tag are told.
+    pub fn describe(&self, most: usize) -> Value {
+        match self.tagger() {
+            Some(tagger) if most == 0 => tagger.summary(),
+            Some(tagger) => tagger.insight(most),
+            None => {
+                let mut told = json!(self.summary(most));
+                told["task"] = json!(self.task());
+                told
+            }
+        }
+    }
+
     /// What the model is, with at most `most` features of every class.
     ///
     /// ```

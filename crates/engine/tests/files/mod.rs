@@ -91,7 +91,9 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
 fn of_table(method: Method, head: &str, line: impl Fn(usize) -> String) -> Vec<u8> {
     let text: String = std::iter::once(head.to_owned()).chain((0..24).map(line)).collect();
     let name = if head.is_empty() { "t.tsv" } else { "t.csv" };
-    let read = ReadOptions { missing: Missing::Mean, ..ReadOptions::default() };
+    // Of texts none can be missing.
+    let missing = if head.is_empty() { Missing::default() } else { Missing::Mean };
+    let read = ReadOptions { missing, ..ReadOptions::default() };
     let (data, schema) = load_with_schema(&Source::bytes(name, text.into_bytes()), &read).unwrap();
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     let model = train(&Spec::default(), &data).unwrap().with_schema(Arc::new(schema));

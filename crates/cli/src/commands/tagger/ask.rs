@@ -7,17 +7,15 @@ use crate::report::short_number;
 use crate::ui::{self, count, percent};
 use rosenblatt::Tagger;
 use rosenblatt::data::{SentenceFormat, Sentences};
-use rosenblatt::files::{Apart, is_stdout};
+use rosenblatt::files::is_stdout;
 use rosenblatt::sequence::spans::{Agreement, Count};
-use rosenblatt::tagger::{Reason, Room, agreement_report};
+use rosenblatt::tagger::{Room, Telling, agreement_report};
 use rosenblatt_data::Source;
 use rosenblatt_data::write::NewFile;
-use serde_json::json;
 use std::fmt::Write as _;
 
-pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {
+pub(in crate::commands) fn predict(args: &predict::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
     only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best", "threads"])?;
-    let tagger = Tagger::load(&args.model)?;
     if args.probabilities && tagger.weights().is_err() {
         return Err(Failure::Work(
             "`--probabilities` are made of leads, but the hypotheses of this tagger vote, and a vote has none\n\
@@ -33,15 +31,8 @@ pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> 
                 .to_owned(),
         ));
     }
-    let format = format_of(args.data.format.as_deref())?;
+    let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?;
-    let mut files = Apart::default();
-    args.data.note(&mut files, &source);
-    files.reads("the model", &args.model);
-    if let Some(path) = &args.output {
-        files.writes("the output", path);
-    }
-    files.check()?;
     let mut file = args.output.as_deref().filter(|path| !is_stdout(path)).map(NewFile::create).transpose()?;
     let mut write = |text: &str| -> Result<(), Failure> {
         match &mut file {
@@ -52,12 +43,12 @@ pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> 
     let mut stream = tagger.open(&source, format)?;
     let is_plain = !args.json && !args.probabilities && args.explain.is_none() && args.k_best.is_none();
     if is_plain {
-        tagger.write_all(&mut stream, args.data.threads, write)?;
+        tagger.write_all(&mut stream, args.data.to_learn()?.threads, write)?;
     } else {
         let (mut block, mut room) = (Sentences::default(), Room::default());
         while stream.next(&mut block)? {
             for number in 0..block.len() {
-                write(&sentence(args, &tagger, (&block, number), stream.format(), &mut room)?)?;
+                write(&sentence(args, tagger, (&block, number), stream.format(), &mut room)?)?;
             }
         }
     }
@@ -70,15 +61,19 @@ pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> 
 /// All that was asked for of one sentence.
 fn sentence(
     args: &predict::Args,
-    tagger: &Tagger,
+    tagger: Tagger<'_>,
     (block, number): (&Sentences, usize),
     format: &dyn SentenceFormat,
     room: &mut Room,
 ) -> Result<String, Failure> {
-    let wants_leads = args.probabilities || args.k_best.is_some() || args.explain.is_some();
-    if !wants_leads && tagger.weights().is_err() {
-        let (tokens, tags) = tagger.label(block, number, format, room)?;
-        return Ok(format!("{}\n", json!({"tokens": tokens, "tags": tags, "score": null, "leads": null})));
+    if args.json {
+        let telling = Telling {
+            scores: true,
+            probabilities: args.probabilities,
+            k_best: args.k_best,
+            explain: args.explain,
+        };
+        return Ok(format!("{}\n", tagger.object(block, number, format, telling, room)?));
     }
     let n_next = args.k_best.unwrap_or(1).saturating_sub(1);
     let told = tagger.tell(block, number, format, n_next, room)?;
@@ -86,27 +81,6 @@ fn sentence(
         Some(n) => Some((n, tagger.explain(block, number, format, room)?)),
         None => None,
     };
-    if args.json {
-        let mut object = json!({
-            "tokens": told.words, "tags": told.labels, "score": told.score,
-            "leads": told.leads.iter().map(|lead| lead.is_finite().then_some(lead)).collect::<Vec<_>>(),
-        });
-        if args.probabilities {
-            object["probabilities"] = json!(told.probabilities);
-        }
-        if args.k_best.is_some() {
-            let one = |(tags, score): &(Vec<String>, f64)| json!({ "tags": tags, "score": score });
-            object["next-best"] = told.next.iter().map(one).collect();
-        }
-        if let Some((n, reasons)) = reasons {
-            let one = |reason: &Reason| {
-                let attributes: Vec<_> = reason.attributes.iter().take(n).collect();
-                json!({ "transition": reason.transition, "attributes": attributes })
-            };
-            object["reasons"] = reasons.iter().map(one).collect();
-        }
-        return Ok(format!("{object}\n"));
-    }
     let mut text = String::new();
     if args.k_best.is_some() {
         let all = std::iter::once((&told.labels, told.score));
@@ -140,10 +114,9 @@ fn signed(number: f64) -> String {
     if number > 0.0 { format!("+{}", short_number(number)) } else { short_number(number) }
 }
 
-pub(in crate::commands) fn evaluate(args: &evaluate::Args) -> Result<(), Failure> {
+pub(in crate::commands) fn evaluate(args: &evaluate::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
     only(&["files", "model", "json", "format"])?;
-    let tagger = Tagger::load(&args.model)?;
-    let format = format_of(args.data.format.as_deref())?;
+    let format = format_of(args.data.format())?;
     let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;
     if args.json {
         return ui::print(&format!("{}\n", agreement_report(&agreement)));

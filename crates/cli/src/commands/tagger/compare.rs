@@ -1,6 +1,6 @@
 //! What `compare` does with sentences: rules, attributes and histories side by side, on the same folds.
 
-use super::{features, format_of, only, readout};
+use super::{features, format_of, only};
 use crate::commands::compare;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -45,30 +45,31 @@ pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> 
             if candidate.kernel.is_some() {
                 return Err(Failure::Usage("taggers have no kernel".to_owned()));
             }
-            let (averaged, voted) = candidate.readout.map_or(Ok((true, false)), readout)?;
             for history in &histories {
                 let options = TaggerOptions {
                     algorithm: candidate.algorithm.clone(),
                     params: candidate.params.clone(),
-                    averaged,
-                    voted,
                     epochs: if is_typed("epochs") { args.epochs } else { defaults::TAGGER_EPOCHS },
                     seed: args.seed,
                     features: features.clone(),
                     template: template.clone(),
                     history: *history,
-                    label: args.data.label.clone(),
+                    label: args.data.0.word("label").map(str::to_owned),
                     ..TaggerOptions::default()
+                };
+                let options = match candidate.readout {
+                    Some(readout) => options.read_out(readout).map_err(usage)?,
+                    None => options,
                 };
                 options.check().map_err(usage)?;
                 candidates.push(((*set).to_owned(), options));
             }
         }
     }
-    let format = format_of(args.data.format.as_deref())?;
+    let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?.rewindable(ReadOptions::default().limits.held_bytes)?;
     let (sets, options): (Vec<String>, Vec<TaggerOptions>) = candidates.into_iter().unzip();
-    let names = options.iter().map(rule).collect();
+    let names = options.iter().map(TaggerOptions::rule).collect();
     let mut face = compare::Face::new(Progress::new(true), names);
     let compared = tagger::compare(&options, &source, format, args.folds, args.seed, &mut face)?;
     let seconds = |trial: &TaggerTrial| face.seconds(trial.candidate, trial.folds.len());
@@ -76,13 +77,6 @@ pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> 
         return ui::print(&format!("{}\n", as_json(&source.name(), &compared, &sets, seconds)));
     }
     ui::print(&as_text(&source.name(), &compared, &sets, seconds))
-}
-
-/// The rule with its parameters, and its read-out.
-fn rule(options: &TaggerOptions) -> String {
-    let params: Vec<String> = options.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(",")) };
-    format!("{}{params} {}", options.algorithm, options.readout())
 }
 
 /// What the attributes are called: the file of templates, or the set.
@@ -111,7 +105,7 @@ fn as_text(
     for trial in trials {
         let whole = trial.whole();
         let mut row = vec![
-            rule(&trial.options),
+            trial.options.rule(),
             attributes(&sets[trial.candidate], &trial.options).to_owned(),
             trial.options.history.to_string(),
             percent(whole.accuracy()),
@@ -132,7 +126,7 @@ fn as_text(
          per fold"
     );
     for (options, error) in failed {
-        let _ = writeln!(text, "left out: {}: {error}", rule(options));
+        let _ = writeln!(text, "left out: {}: {error}", options.rule());
     }
     text
 }
@@ -152,7 +146,7 @@ fn as_json(
     };
     let trial = |trial: &TaggerTrial| {
         let mut told = one(&trial.whole());
-        told["algorithm"] = json!(rule(&trial.options));
+        told["algorithm"] = json!(trial.options.rule());
         told["features"] = json!(attributes(&sets[trial.candidate], &trial.options));
         told["history"] = json!(trial.options.history);
         told["attributes"] = json!(trial.attributes);
@@ -162,7 +156,7 @@ fn as_json(
         told["seconds"] = json!(seconds(trial));
         told
     };
-    let failed = |(options, error): &(TaggerOptions, rosenblatt::Error)| json!({ "algorithm": rule(options), "reason": error.to_string() });
+    let failed = |(options, error): &(TaggerOptions, rosenblatt::Error)| json!({ "algorithm": options.rule(), "reason": error.to_string() });
     json!({
         "data": {
             "source": source, "sentences": compared.sentences, "tokens": compared.tokens, "labels": compared.labels,

@@ -8,35 +8,26 @@ mod trace;
 
 pub(super) use ask::{evaluate, predict};
 pub(super) use compare::compare;
-pub(super) use look::{inspect, mix, report};
+pub(super) use look::{inspected, report};
 pub(super) use trace::trace;
 
 use super::train;
-use crate::args::{DataArgs, SpecArgs};
-use crate::checkpoints::Checkpoints;
+use super::train_face::Face;
+use crate::args::DataArgs;
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::signals;
 use crate::ui::{self, count, percent};
-use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Average, Epoch, Observer, Readout};
 use rosenblatt::data::{SentenceFormat, find_sentence_format};
-use rosenblatt::files::{Apart, Claim};
-use rosenblatt::model::TaggerCheckpoint;
-use rosenblatt::recipe::Plan;
+use rosenblatt::files::read_text;
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{Judging, TaggerEstimate, are_sentences};
-use rosenblatt::{Error, Tagger, TaggerOptions, TaggerTraining};
-use rosenblatt_data::Source;
+use rosenblatt::tagger::are_sentences;
+use rosenblatt::{Error, Model, Options, Tagger, TaggerOptions};
 use rosenblatt_figures::describe_estimate;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Instant;
 
-/// How many attributes and labels are listed.
-const LISTED: usize = 8;
+/// How many labels are listed.
 const LISTED_LABELS: usize = 30;
 
 /// Where the help lists what is said of sentences.
@@ -78,9 +69,13 @@ pub(crate) struct TaggerArgs {
     shards: Option<usize>,
 }
 
-/// What `train` may be told of sentences.
-const TRAINING: &[&str] = &[
+/// What `train` and `tune` may be told of sentences.
+pub(super) const TRAINING: &[&str] = &[
     "files",
+    "date",
+    "keep_previous",
+    "export",
+    "algorithms",
     "model",
     "json",
     "resume",
@@ -88,7 +83,7 @@ const TRAINING: &[&str] = &[
     "format",
     "label",
     "algorithm",
-    "params",
+    "param",
     "readout",
     "epochs",
     "seed",
@@ -100,7 +95,7 @@ const TRAINING: &[&str] = &[
     "constraints",
     "min_count",
     "shards",
-    "hash_bits",
+    "hash-bits",
     "threads",
     "holdout",
     "folds",
@@ -110,7 +105,7 @@ const TRAINING: &[&str] = &[
 ];
 
 /// Refuses what was typed and says nothing of sentences, rather than pass over it.
-fn only(known: &[&str]) -> Result<(), Failure> {
+pub(super) fn only(known: &[&str]) -> Result<(), Failure> {
     let other = crate::typed().into_iter().find(|(name, _)| !known.contains(&name.as_str()));
     let refused =
         |(_, word)| Failure::Usage(format!("`{word}` is for rows of a table, but these are sentences"));
@@ -140,8 +135,9 @@ impl TaggerArgs {
 }
 
 /// Whether sentences are to be learned from.
-pub(super) fn is_meant(files: &[String], format: Option<&str>, features: Option<&str>) -> bool {
-    features.is_some() || are_sentences(format, files.iter().map(String::as_str))
+pub(super) fn is_meant(files: &[OsString], format: Option<&str>, features: Option<&str>) -> bool {
+    let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+    features.is_some() || are_sentences(format, names.iter().map(AsRef::as_ref))
 }
 
 fn format_of(name: Option<&str>) -> Result<Option<&'static dyn SentenceFormat>, Failure> {
@@ -153,161 +149,77 @@ fn features(name: &str) -> Result<(String, Option<String>), Failure> {
     if name == "auto" || SETS.iter().any(|(set, _)| *set == name) {
         return Ok((name.to_owned(), None));
     }
-    let text = std::fs::read_to_string(name).map_err(|error| {
+    let text = read_text(Path::new(name)).map_err(|error| {
         let sets: Vec<&str> = SETS.iter().map(|(set, _)| *set).collect();
         Failure::Usage(format!(
-            "`--features` should be auto, {} or a file of templates, but `{name}` cannot be read: {error}",
+            "`--features` should be auto, {} or a file of templates, but {error}",
             sets.join(", ")
         ))
     })?;
     Ok((TaggerOptions::default().features, Some(text)))
 }
 
-/// Whether the mean of all hypotheses is kept, and whether all of them are and vote.
-fn readout(readout: Readout) -> Result<(bool, bool), Failure> {
-    match readout {
-        Readout::Averaged(Average::Post) => Ok((true, false)),
-        Readout::Last => Ok((false, false)),
-        Readout::Voted => Ok((true, true)),
-        other => Err(Failure::Usage(format!(
-            "`--readout` should be averaged, last or voted for sentences, but is {other}"
-        ))),
-    }
-}
-
-/// What the words mean; what they do not say is as in `plain`.
-fn options(
-    spec: &SpecArgs,
+/// What the words mean; what they do not say is as in the model to start from, or as it is usual.
+pub(super) fn options(
+    learning: Options,
     said: &TaggerArgs,
     data: &DataArgs,
-    plain: TaggerOptions,
+    start: Option<&Model>,
 ) -> Result<TaggerOptions, Failure> {
-    let learning = spec.options()?;
+    let start = start.map(Model::to_tag).transpose()?;
+    let plain = start.map_or_else(TaggerOptions::default, |tagger| tagger.options().clone());
     let is_said = |name: &str| crate::typed().iter().any(|(typed, _)| typed == name);
     let (features, template) = match &said.features {
         Some(name) => features(name)?,
         None => (plain.features, plain.template),
     };
-    let names_rule = is_said("algorithm") || is_said("params");
-    let (averaged, voted) = spec.readout.map_or(Ok((plain.averaged, plain.voted)), readout)?;
-    Ok(TaggerOptions {
+    let names_rule = is_said("algorithm") || is_said("param");
+    let usage = |error: Error| Failure::Usage(Failure::words(&error));
+    let plain = match learning.readout {
+        Some(readout) => TaggerOptions { features, template, ..plain }.read_out(readout).map_err(usage)?,
+        None => TaggerOptions { features, template, ..plain },
+    };
+    let options = TaggerOptions {
         algorithm: if names_rule { learning.algorithm } else { plain.algorithm },
         params: if names_rule { learning.params } else { plain.params },
-        averaged,
-        voted,
-        epochs: spec.epochs.unwrap_or(plain.epochs),
+        averaged: plain.averaged,
+        voted: plain.voted,
+        epochs: if is_said("epochs") { learning.epochs } else { plain.epochs },
         seed: if is_said("seed") { learning.seed } else { plain.seed },
-        features,
-        template,
+        features: plain.features,
+        template: plain.template,
         history: said.history.unwrap_or(plain.history),
         beam: said.beam.or(plain.beam),
         violation: said.violation.clone().unwrap_or(plain.violation),
         cost: said.label_cost.unwrap_or(plain.cost),
         constraints: said.constraints.clone().unwrap_or(plain.constraints),
         min_count: said.min_count.unwrap_or(plain.min_count),
-        hash_bits: data.hash_bits.or(plain.hash_bits),
+        hash_bits: data.to_learn()?.hash_bits.or(plain.hash_bits),
         shards: said.shards.unwrap_or(plain.shards),
-        label: data.label.clone().or(plain.label),
-    })
-}
-
-/// Shows how far it has come.
-struct Watch {
-    progress: Progress,
-    epochs: u64,
-    /// Mistakes of every epoch.
-    mistakes: Vec<u64>,
-}
-
-impl Observer for Watch {
-    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
-        self.mistakes.push(epoch.mistakes);
-        let wrong = epoch.mistakes as f64 / epoch.visited.max(1) as f64;
-        self.progress.show(Some(epoch.number as f64 / self.epochs as f64), || {
-            format!(
-                "epoch {} of {}: {} of sentences with a mistake",
-                epoch.number,
-                self.epochs,
-                percent(wrong)
-            )
-        });
-        ControlFlow::Continue(())
-    }
-}
-
-pub(super) fn train(args: &train::Args) -> Result<(), Failure> {
-    only(TRAINING)?;
-    let begun = Instant::now();
-    let start = args.start_from.as_ref().map(Tagger::load).transpose()?;
-    let plain = start.as_ref().map_or_else(TaggerOptions::default, |tagger| tagger.options().clone());
-    let options = options(&args.spec, &args.tagger, &args.data, plain)?;
-    options.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
-    let said_holdout = crate::typed().iter().any(|(name, _)| name == "holdout");
-    let plan = match args.folds {
-        Some(n_folds) => Plan::Folds(n_folds),
-        None => Plan::HoldOut(if said_holdout { args.holdout } else { 0.0 }),
+        label: data.0.word("label").map(str::to_owned).or(plain.label),
     };
-    let format = format_of(args.data.format.as_deref())?;
-    let path = train::model_path(args)?;
-    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
-    let source = Source::find_all(&args.files)?;
-    let mut files = Apart::default();
-    files.writes("the model", &path);
-    checkpoints.note(&mut files);
-    args.data.note(&mut files, &source);
-    files.check()?;
-    let _claim = Claim::take(&path)?;
-    let checkpoint = checkpoints.load_as(args.resume, |path| TaggerCheckpoint::load(path))?;
-    let mut watch = Watch { progress: Progress::new(true), epochs: options.epochs, mistakes: Vec::new() };
-    signals::be_careful();
-    let training = TaggerTraining::new(&options)
-        .format(format)
-        .start_from(start.as_ref())
-        .resume(checkpoint)
-        .judged(Judging { plan, calibrate: args.calibrate })
-        .checkpointer(&mut checkpoints);
-    let trained = if args.is_online() {
-        let show = |so_far: &TaggerEstimate| {
-            watch.progress.show(None, || format!("before learning: {}", describe_estimate(so_far)));
-            ControlFlow::Continue(())
-        };
-        training.run_online(&source, show)
-    } else {
-        training.run(&source, &mut watch)
-    };
-    let tagger = match (trained, signals::asked()) {
-        (Err(Error::Interrupted { .. }), Some(signal)) => return Err(checkpoints.stopped(signal)),
-        (trained, _) => trained?,
-    };
-    let Watch { progress, mistakes, .. } = watch;
-    drop(progress);
-    tagger.save(&path)?;
-    checkpoints.clear();
-    told(args, &tagger, &mistakes, &path, begun)
+    options.check().map_err(usage)?;
+    Ok(options)
 }
 
-/// What was trained.
-fn told(
-    args: &train::Args,
-    tagger: &Tagger,
-    mistakes: &[u64],
-    path: &Path,
-    begun: Instant,
-) -> Result<(), Failure> {
-    let size = std::fs::metadata(path).map_or(0, |data| data.len());
-    if args.json {
-        let mut report = tagger.summary();
-        report["mistakes-by-epoch"] = json!(mistakes);
-        report["seconds"] = json!(begun.elapsed().as_secs_f64());
-        report["model"] = json!(path.display().to_string());
-        report["model-bytes"] = json!(size);
-        return ui::print(&format!("{report}\n"));
+/// What was trained, for programs.
+pub(super) fn trained_json(args: &train::Args, tagger: Tagger<'_>, face: &Face) -> Value {
+    let mut report = tagger.summary();
+    // A stream has none.
+    let mistakes = if args.is_online() { &[][..] } else { &face.mistakes };
+    report["mistakes-by-epoch"] = json!(mistakes);
+    report["seconds"] = json!(face.time().as_secs_f64());
+    report
+}
+
+/// What was trained, for people.
+pub(super) fn trained_text(args: &train::Args, tagger: Tagger<'_>, notes: &[String], face: &Face) -> String {
+    let mut text = String::new();
+    for note in notes {
+        let _ = writeln!(text, "{note}");
     }
-    if ui::is_quiet() {
-        return Ok(());
-    }
-    let mut text = describe(tagger);
-    if let Some(last) = mistakes.last() {
+    text += &describe(tagger);
+    if let Some(last) = face.mistakes.last().filter(|_| !args.is_online()) {
         let _ = writeln!(
             text,
             "last epoch: a mistake in {} of the sentences",
@@ -319,17 +231,15 @@ fn told(
             "no sentence was held out; --holdout 0.1 or --folds 5 tells how good it is on new ones\n",
         );
     }
-    let _ = writeln!(text, "took {}", ui::duration(begun.elapsed()));
-    let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
-    let _ = writeln!(text, "next: rosenblatt evaluate OTHER-SENTENCES --model {}", path.display());
-    ui::print(&text)
+    let _ = writeln!(text, "took {}", ui::duration(face.time()));
+    text
 }
 
 fn share(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }
 
-fn describe(tagger: &Tagger) -> String {
+fn describe(tagger: Tagger<'_>) -> String {
     let summary = tagger.training_summary();
     let options = tagger.options();
     let mut text = format!(

@@ -4,7 +4,6 @@ use super::{format_of, only, options};
 use crate::commands::trace;
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::TaggerOptions;
 use rosenblatt::tagger::{self, TaggerTrace, TracedSentence};
 use rosenblatt::trace::number;
 use rosenblatt_data::write::csv_cell;
@@ -24,7 +23,7 @@ pub(in crate::commands) fn trace(args: &trace::Args) -> Result<(), Failure> {
         "format",
         "label",
         "algorithm",
-        "params",
+        "param",
         "epochs",
         "features",
         "history",
@@ -32,9 +31,8 @@ pub(in crate::commands) fn trace(args: &trace::Args) -> Result<(), Failure> {
         "constraints",
         "min_count",
     ])?;
-    let options = options(&args.spec, &args.tagger, &args.data, TaggerOptions::default())?;
-    options.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
-    let format = format_of(args.data.format.as_deref())?;
+    let options = options(args.spec.asked()?.options().clone(), &args.tagger, &args.data, None)?;
+    let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?.rewindable(ReadOptions::default().limits.held_bytes)?;
     // There is much to be said of a single sentence.
     let (first, last) = if args.rounds == trace::USUAL { (1, 3) } else { args.rounds };

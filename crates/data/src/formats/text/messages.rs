@@ -38,6 +38,9 @@ const WINDOWS_1252: [char; 32] = [
 #[derive(Debug)]
 pub(crate) struct Message;
 
+/// So many folders that are classes are named.
+const NAMED_FOLDERS: usize = 8;
+
 /// A folder of files per class.
 #[derive(Debug)]
 pub(crate) struct TextFolder;
@@ -52,7 +55,7 @@ impl Format for Message {
     }
 
     fn heeds(&self) -> &'static [&'static str] {
-        &[]
+        TextFolder.heeds()
     }
 
     fn sniff(&self, head: &Head<'_>) -> Sniff {
@@ -117,7 +120,14 @@ impl Format for TextFolder {
         });
         let files = files.collect();
         let known = schema.notes.len();
-        let new: Vec<String> = notes.into_iter().filter(|note| !schema.notes.contains(note)).collect();
+        let mut told = notes;
+        if labelled {
+            let first: Vec<String> =
+                classes.iter().take(NAMED_FOLDERS).map(|class| format!("`{class}`")).collect();
+            let dots = if classes.len() > NAMED_FOLDERS { ", …" } else { "" };
+            told.push(format!("every folder is taken for a class: {}{dots}", first.join(", ")));
+        }
+        let new: Vec<String> = told.into_iter().filter(|note| !schema.notes.contains(note)).collect();
         let is_told = schema.text.as_ref().is_some_and(|text| text.whole_files);
         if known + new.len() > known || !is_told {
             let schema = Arc::make_mut(&mut schema);

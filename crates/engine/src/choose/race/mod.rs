@@ -150,6 +150,9 @@ pub struct Entrant {
     pub spec: Spec,
     /// Its loss on the rows it was judged on, less is better; see [`Metric::as_known`]. `None` if it failed.
     pub loss: Option<f64>,
+    /// What those that went all the way were compared by, over the same rows, less is better: beside errors, how far
+    /// probabilities are from the truth, if that decided. `None` if it left early.
+    pub compared: Option<f64>,
     /// On how many rows it was judged.
     pub judged: usize,
     /// The bout after which it left, from 1; `None` if it went all the way.
@@ -462,6 +465,7 @@ fn finish(
         Entrant {
             spec: with_epochs(spec, rungs(spec)[standing.rung]),
             loss: failure.is_none().then_some(standing.loss),
+            compared: (left.is_none() && failure.is_none()).then_some(standing.value),
             judged: verdicts[standing.rung].len(),
             left: *left,
             failure: failure.as_ref().map(ToString::to_string),

@@ -5,16 +5,16 @@
 //! every fold. Then the winner learns from all rows, so that no row is lost on the estimate. Probabilities are fitted on
 //! what the winner said in the race of rows it had not seen.
 
-use super::{Estimate, Fitting, Plan, Racing, Trained};
+use super::{Estimate, FEW, Fitting, Plan, Racing, Trained, stopped};
 use crate::error::Error;
-use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
+use crate::evaluate::{Evaluation, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{Metric, Progress, Race, RaceOptions, Rescale, Spectator, portfolio, race, standardised};
 use crate::spec::{Options, Spec};
-use crate::split::split;
 use crate::train::Training;
+use crate::understand::shuffling::Shuffling;
 use rosenblatt_data::{Dataset, Scaling, Schema};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,10 +32,11 @@ impl Fitting<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
         let all: Vec<u32> = (0..data.len() as u32).collect();
-        let seed = self.recipe.learning.seed;
         let known = crate::model::fingerprint(data);
         let mut notes = self.notes.clone();
-        let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
+        let parts = self.recipe.parts(&data.into())?;
+        let (n_parts, mut shuffling) = (parts.len(), None);
+        let mut judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
             // Many rows know nothing of each other by their common scale, and are not copied.
             let is_copied = data.len() <= COPIED_ROWS || data.len() < data.width();
@@ -48,39 +49,50 @@ impl Fitting<'_> {
             let stop = &mut || monitor.wants_to_stop();
             let with_scores = keeps_scores(&seen.into(), held.len());
             let judged = Judged::new(&model, &mut seen.into(), held, with_scores, stop)?;
-            Ok::<_, Error>((raced, judged.evaluation))
+            let schema = self.schema.as_ref();
+            let shuffling = shuffling.get_or_insert_with(|| Shuffling::new(data.width(), schema, &model));
+            shuffling.add(&model, &mut seen.into(), held, n_parts, self.recipe.learning.seed)?;
+            Ok::<_, Error>((raced, judged))
         };
-        let (raced, estimate) = match self.recipe.estimate {
-            Plan::HoldOut(share) if share > 0.0 => {
-                let (learned, held) = split(data, share, seed);
-                if learned.len() < 50 {
-                    notes.push("fewer than 50 rows: the estimate is rough".to_owned());
-                }
-                let (raced, evaluation) = judge(&learned, &held, monitor)?;
-                (raced, Some(Estimate { evaluation, fold_errors: Vec::new() }))
-            }
-            Plan::HoldOut(_) => (self.choose(racing, data, &all, monitor)?, None),
-            Plan::Folds(n_folds) => {
-                let mut judged = Vec::new();
-                for (learned, held) in Folds::new(data, n_folds, seed)?.parts() {
-                    judged.push(judge(learned, held, monitor)?.1);
-                }
-                let fold_errors = judged.iter().map(Evaluation::error).collect();
-                let evaluation = Evaluation::pooled(&judged).ok_or(Error::NoRows)?;
-                (self.choose(racing, data, &all, monitor)?, Some(Estimate { evaluation, fold_errors }))
-            }
+        if parts.iter().any(|(learned, _)| learned.len() < FEW) {
+            notes.push(format!("fewer than {FEW} rows: the estimate is rough"));
+        }
+        let (mut first, mut judged) = (None, Vec::new());
+        for (learned, held) in &parts {
+            let (raced, of_part) = judge(learned, held, monitor)?;
+            first.get_or_insert(raced);
+            judged.push(of_part);
+        }
+        // Of one part, the race was run on nearly all rows; of folds, on those of each but one.
+        let raced = match (first, parts.len()) {
+            (Some(raced), 1) => raced,
+            _ => self.choose(racing, data, &all, monitor)?,
         };
+        let evaluation = Evaluation::pooled(judged.iter().map(|judged| &judged.evaluation));
+        let estimate = evaluation.map(|evaluation| {
+            let errors = judged.iter().map(|judged| judged.evaluation.error());
+            let fold_errors = if judged.len() > 1 { errors.collect() } else { Vec::new() };
+            Estimate { evaluation, fold_errors }
+        });
+        let held_out = self.recipe.kept_predictions(&parts, &judged);
         monitor.stage(Stage::Training);
         let schema = self.schema.clone().map(Arc::new);
-        let training =
-            Training::new(&raced.winner, data).rows(&all).schema_if_any(schema).fingerprint(&known);
-        let model = training.resume(checkpoint).run_for(monitor)?;
-        let (model, share) = match self.recipe.estimate {
-            Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),
-            Plan::HoldOut(share) => (model, share),
+        let kept = match parts.as_slice() {
+            [(learned, _)] if !self.recipe.refit => learned,
+            _ => &all,
         };
+        let training =
+            Training::new(&raced.winner, data).rows(kept).schema_if_any(schema).fingerprint(&known);
+        let model = training.resume(checkpoint).run_for(monitor)?;
+        let (mut model, share) = match self.recipe.estimate {
+            Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),
+            plan => (model, plan.share().unwrap_or(0.0)),
+        };
+        model.provenance.held_out = held_out;
+        model.provenance.importance = shuffling.and_then(Shuffling::found).map(Arc::new);
         let model = model.with_race(self.is_usual(racing).then_some(share));
-        let model = model.with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(true)));
+        let model = model
+            .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));
         notes.extend(model.device_note());
         let mut trained = Trained {
             data: self.outline.clone(),
@@ -98,10 +110,10 @@ impl Fitting<'_> {
             if monitor.wants_figures() {
                 monitor.stage(Stage::Judging);
                 let stop = &mut || monitor.wants_to_stop();
-                let with_scores = keeps_scores(&data.into(), all.len());
-                let judged = Judged::new(&trained.model, &mut data.into(), &all, with_scores, stop)?;
+                let with_scores = keeps_scores(&data.into(), kept.len());
+                let judged = Judged::new(&trained.model, &mut data.into(), kept, with_scores, stop)?;
                 trained.training = Some(judged.evaluation);
-                trained.mistake_bound = mistake_bound(&trained.model, data, &all);
+                trained.mistake_bound = mistake_bound(&trained.model, data, kept);
             }
             trained.is_unfinished = false;
             Ok(())
@@ -128,7 +140,7 @@ impl Fitting<'_> {
     /// Whether the race can be told in a word: the usual candidates, compared as usual.
     fn is_usual(&self, racing: &Racing) -> bool {
         let Racing { candidates, metric, budget } = racing;
-        self.recipe.says_nothing()
+        self.recipe.learning.leaves_race_open()
             && candidates.is_empty()
             && *metric == Metric::default()
             && budget.is_none()
@@ -143,7 +155,7 @@ impl Fitting<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Race, Error> {
         // How long to train is decided by the race.
-        let base = Options { validation: None, ..self.recipe.learning.clone() };
+        let base = Options { validation: None, ..self.recipe.learning.options().clone() };
         let named = racing.candidates.iter().cloned();
         let candidates = if racing.candidates.is_empty() {
             portfolio(data, rows.len(), &base)?
@@ -168,14 +180,6 @@ impl Fitting<'_> {
         monitor.stage(Stage::Calibrating);
         let fitted = raced.calibration(method, &mut || monitor.wants_to_stop())?;
         Ok(model.with_calibration(Some(fitted)))
-    }
-}
-
-/// Work that leaves nothing behind is not interrupted, but given up.
-fn stopped(error: Error) -> Error {
-    match error {
-        Error::Interrupted { .. } => Error::Stopped,
-        error => error,
     }
 }
 

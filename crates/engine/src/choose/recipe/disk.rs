@@ -4,7 +4,7 @@
 //! trained on as ever; otherwise every epoch reads the cache. All is as in memory but for the figures that need all rows
 //! at once: the area under the curve and the bound on mistakes.
 
-use super::{Calibrate, Fitting, MemoryLimit, Plan, Recipe, Trained, infer, no_class, outline};
+use super::{Calibrate, Fitting, MemoryLimit, Recipe, Trained, infer, no_class, outline};
 use crate::calibration::n_curves;
 use crate::error::Error;
 use crate::model::Checkpoint;
@@ -38,10 +38,9 @@ pub(super) fn train(
         return Ok(None);
     }
     let schema = data.schema().clone();
-    infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
-    let share = match recipe.estimate {
-        Plan::HoldOut(share) => share,
-        Plan::Folds(_) => return Err(Error::NeedsMemory { what: "cross-validation" }),
+    infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
+    let Some(share) = recipe.estimate.share() else {
+        return Err(Error::NeedsMemory { what: "cross-validation" });
     };
     if let Some(class) = &recipe.positive {
         let unknown = no_class(data.labels(), class);

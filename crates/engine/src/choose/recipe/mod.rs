@@ -10,12 +10,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A part of the rows is held out before anything is learned or chosen; it serves the estimate. On the rest candidates
-//! race for what is to be trained ([`Choice::Race`]), and the winner learns once more, from all rows. If what is trained
-//! is said, the rows that are held out serve the fit of probabilities, too, and are not learned from; of the rest, a
-//! validation set decides when to stop. Vocabularies and scales are taken from all rows; they see no labels. With folds
-//! instead, every row is held out once by models that are trained for nothing else, and the model
-//! that is kept learns from all rows.
+//! The estimate comes from rows that nothing was learned from or chosen by: each fold of few rows in turn, or a part of
+//! many that is held out ([`Plan`]). On the others candidates race for what is to be trained ([`Choice::Race`]), or what
+//! is said is trained, and judged on the rows left out. Then the same is done with all rows, and that is the model that is
+//! kept, unless [`Recipe::refit`] is off; if what is trained is said, a validation set of its rows decides when to stop.
+//! What was predicted of the rows left out stays with the model, as does what probabilities are fitted to it.
+//! Vocabularies and scales are taken from all rows; they see no labels.
 //!
 //! Nothing here prints, reads a clock or knows a signal: that is the [`Monitor`]'s business.
 
@@ -24,6 +24,7 @@ mod disk;
 mod infer;
 mod ongoing;
 mod online;
+mod sentences;
 mod start;
 mod suspicion;
 
@@ -31,71 +32,77 @@ pub use crate::estimate::{Calibrate, Plan};
 pub use infer::LabelFound;
 pub use ongoing::Ongoing;
 
-use crate::calibration::{Calibration, Naming, Scored};
+use crate::calibration::{Calibration, Naming, Scored, n_curves};
 use crate::costs::Costs;
 use crate::defaults;
 use crate::error::Error;
 use crate::estimate::Method;
 use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
+use crate::keep::held_out::{HeldOut, MOST_ROWS as MOST_HELD_ROWS};
 use crate::model::{Checkpoint, Estimated, Model};
-use crate::monitor::{Monitor, Stage};
+use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{self, Metric, Race};
 use crate::rows::RowSource;
+use crate::settings::Asked;
+use crate::slice::sample;
 use crate::spec::{Options, Spec};
-use crate::split::split;
+use crate::split::{Part, split_rows};
 use crate::statistics::deviation;
+use crate::tagger::TaggerOptions;
 use crate::train::Training;
-use rosenblatt_core::{Hyperplanes, Readout, Totals};
+use crate::understand::shuffling::Shuffling;
+use rosenblatt_core::{Hyperplanes, Readout, Setting, Totals, settings};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Everything that may be said about a training. The default is what is done if nothing is said.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Recipe {
-    /// How the data is read.
-    pub reading: ReadOptions,
-    /// What is learned; in a race, what all candidates have in common.
-    pub learning: Options,
-    /// Who decides what is learned.
-    pub choice: Choice,
-    /// How the estimate is come by.
-    pub estimate: Plan,
-    /// How scores become probabilities.
-    pub calibration: Calibrate,
-    /// The class that a positive score speaks for. If there are more than two, it is told from all others together.
-    pub positive: Option<String>,
-    /// How much memory the rows may take; as much as they need if nothing is said.
-    pub memory: Option<MemoryLimit>,
-    /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it
-    /// is learned from, and the errors of those predictions are the estimate.
-    pub online: bool,
-    /// The model to start from instead of nothing. Its classes, columns and scales are kept; what is not said about
-    /// learning is as it was there.
-    #[serde(skip)]
-    pub start: Option<Arc<Model>>,
-    /// Take nothing but the classes, columns and options of that model: weights begin at zero. Votes, kernels and maps
-    /// have no weights to start from, and so can go on in no other way.
-    pub blank: bool,
-}
+/// How many numbers are kept of held-out rows at most, and how many rows at least where there are many.
+const MOST_HELD_VALUES: usize = 1 << 18;
+const FEWEST_HELD_ROWS: usize = 1_000;
+/// Fewer rows to learn from make a rough estimate.
+const FEW: usize = 50;
 
-impl Default for Recipe {
-    fn default() -> Self {
-        Self {
-            reading: ReadOptions::default(),
-            learning: Options::default(),
-            choice: Choice::default(),
-            estimate: Plan::default(),
-            calibration: Calibrate::Auto,
-            positive: None,
-            memory: None,
-            online: false,
-            start: None,
-            blank: false,
-        }
+settings! {
+    /// Everything that can be set about a training. The default is what happens if nothing is set.
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct Recipe: Judging {
+        /// How the data is read.
+        reading: ReadOptions = ReadOptions::default() => Setting::group("reading");
+        /// What is learned; in a race, what all candidates share.
+        learning: Asked<Options> = Asked::default() => Setting::group("learning");
+        /// What is learned from sentences. If it is not set, the format of the files decides whether they hold sentences.
+        tagging: Option<TaggerOptions> = None => Setting::other();
+        /// Who decides what is learned. auto: a race, unless an option of learning is set that candidates do not share;
+        /// given: the options; {"race": race options}: that race.
+        choice: Choice = Choice::default() => Setting::other();
+        /// How the error on new rows is estimated. auto: folds of few rows, else a hold-out; {"hold-out": share of the rows,
+        /// from 0 to 1}; {"folds": number, from 2}.
+        estimate: Plan = Plan::default() => Setting::other();
+        /// Whether the kept model learns from all rows. If not, it is the one that was judged, which did not learn
+        /// from the held-out rows; folds need it on.
+        refit: bool = true => Setting::switch();
+        /// Whether predictions of held-out rows stay with the model: for up to 10,000 rows their numbers, classes and scores.
+        keep_held_out: bool = true => Setting::switch();
+        /// How scores become probabilities.
+        calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>();
+        /// Positive class. If there are more than two classes, it is separated from all others together.
+        positive: Option<String> = None => Setting::text().unset("the second of two");
+        /// Limit on the memory that rows take.
+        memory: Option<MemoryLimit> = None => Setting::group("memory");
+        /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it is
+        /// learned from, and the errors of those predictions are the estimate.
+        online: bool = false => Setting::switch();
+        /// Take only the classes, columns and options of the model to start from, and start from weights of zero. Votes,
+        /// kernels and maps have no weights to start from, and can go on in no other way.
+        blank: bool = false => Setting::switch();
+    } with {
+        /// The model to start from instead of nothing. Its classes, columns and scales are kept. Options of learning that
+        /// are not set are as they were there, unless another algorithm is set.
+        #[serde(skip)]
+        start: Option<Arc<Model>>,
     }
 }
 
@@ -103,8 +110,9 @@ impl Default for Recipe {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// The usual race, if the options say nothing but the seed and how much classes count, and the rows are in memory;
-    /// else the options.
+    /// The usual race, if no option was set but those that all candidates share (the seed, the weights of classes and the
+    /// costs of mistakes), and the rows are in memory; else the options. An option that was set counts, even if it was
+    /// set to its default.
     #[default]
     Auto,
     /// The options, as they are.
@@ -113,30 +121,33 @@ pub enum Choice {
     Race(Racing),
 }
 
-/// What a race is about.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Racing {
-    /// Who takes part, the preferred ones first; the usual ones if nobody is named. No validation sets are kept apart: how
-    /// long to train is decided by the race.
-    pub candidates: Vec<Options>,
-    /// What they are compared by.
-    pub metric: Metric,
-    /// No part of the race is begun after so many seconds. With it the outcome depends on the machine.
-    pub budget: Option<f64>,
+settings! {
+    /// What a race is about.
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct Racing: Judging {
+        /// Options of learning that compete, the preferred ones first. No validation sets are kept apart: the race decides
+        /// how long to train.
+        candidates: Vec<Options> = Vec::new() => Setting::other().unset("the usual ones");
+        /// Metric that candidates are compared by.
+        metric: Metric = Metric::default() => Setting::choice::<Metric>();
+        /// Time after which no part of the race is begun, in seconds. With it, the outcome depends on the machine.
+        budget: Option<f64> = None => Setting::positive().unset("no limit");
+    }
 }
 
-/// A limit on the memory that rows take. If they take more, they are parsed once into a cache on disk, and every
-/// epoch reads that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MemoryLimit {
-    /// In bytes.
-    pub bytes: u64,
-    /// Where the cache is kept, to be used again for the same data read in the same way. If nothing is said, it is a
-    /// nameless file in the folder for temporary files, and ends with the training.
-    #[serde(default)]
-    pub cache: Option<PathBuf>,
+settings! {
+    /// A limit on the memory that rows take. If they take more, they are parsed once into a cache on disk, and every
+    /// epoch reads that.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct MemoryLimit: Judging {
+        /// Memory that rows may take before they are kept in a cache on disk, in bytes.
+        bytes: u64 = 0 => Setting::bytes();
+        /// File of the cache, to be used again for the same data read in the same way.
+        #[serde(default)]
+        cache: Option<PathBuf> = None => Setting::text().unset("a nameless file that ends with the training");
+    }
 }
 
 /// A model, and all there is to say about it.
@@ -214,7 +225,10 @@ impl Recipe {
 
     /// Checks what can be checked before anything is read.
     pub fn check(&self) -> Result<(), Error> {
-        Spec::new(self.learning.clone())?;
+        if let Some(options) = &self.tagging {
+            return sentences::check(self, options);
+        }
+        Spec::new(self.learning.options().clone())?;
         let range = |name, expected, found: String| Err(Error::Range { name, expected, found });
         match (self.estimate, self.calibration) {
             (Plan::HoldOut(share), _) if !(0.0..1.0).contains(&share) => {
@@ -242,7 +256,7 @@ impl Recipe {
         online::spec(self)
     }
 
-    /// Reads, trains and measures, watched by `monitor`.
+    /// Reads, trains and measures, watched by `monitor`. Rows of a table and sentences alike: the files decide.
     pub fn train(&self, source: &Source, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.resume(source, None, monitor)
     }
@@ -254,6 +268,10 @@ impl Recipe {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
+        if let Some(options) = sentences::options(self, source) {
+            let trained = sentences::train(self, options, source, checkpoint, monitor);
+            return trained.map_err(|error| error.in_data(&source.name()));
+        }
         if self.start.is_some() {
             return start::from_model(self)?.follow(source, checkpoint, monitor);
         }
@@ -297,7 +315,7 @@ impl Recipe {
         }
         let reading = self.reading();
         let (data, schema) = load_with_schema(source, &reading)?;
-        infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
+        infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
         self.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
     }
 
@@ -329,6 +347,23 @@ impl Recipe {
             Some(class) => with_positive(data, class)?,
             None => data,
         };
+        let estimate = match (self.estimate, &self.start, self.refit) {
+            // Rows that a model starts from, or that it is not to learn from, are one part.
+            (Plan::Auto, Some(_), _) | (Plan::Auto, _, false) => Plan::HoldOut(defaults::HOLD_OUT),
+            (plan, ..) => plan.for_rows(&data),
+        };
+        Self { estimate, ..self.clone() }.fit_by(name, &data, read, checkpoint, monitor)
+    }
+
+    /// The same, by a plan that is known.
+    fn fit_by(
+        &self,
+        name: String,
+        data: &Dataset,
+        read: Option<(&ReadOptions, Schema)>,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
         if let Plan::Folds(folds) = self.estimate
             && folds > data.len()
         {
@@ -341,34 +376,35 @@ impl Recipe {
             );
         }
         if let Some((_, schema)) = &read {
-            notes.extend(suspicion::deciding(&data, schema));
+            notes.extend(suspicion::deciding(data, schema));
         }
-        notes.extend(self.told_of_copies(&data));
+        notes.extend(self.told_of_copies(data));
         if let Some(model) = &self.start {
-            notes.extend(start::told(model, &data, self.blank)?);
+            notes.extend(start::told(model, data, self.blank)?);
         }
-        let outline =
-            outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
-        let spec = self.spec(&(&data).into())?;
+        let outline = outline(name, &data.into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
+        let spec = self.spec(&data.into())?;
         let schema = read.map(|(_, schema)| schema);
         let mut calibrate = self.calibration.method();
         let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
         let (n_classes, too_many) =
             (data.labels().len(), "classes have more scores than so few rows justify");
-        if calibrate.is_some() && !is_asked && !keeps_scores(&(&data).into(), self.n_judged(data.len())) {
+        if calibrate.is_some() && !is_asked && !keeps_scores(&data.into(), self.n_judged(data.len())) {
             calibrate = None;
             notes.push(format!("probabilities are not fitted, as {n_classes} {too_many}"));
         }
-        if matches!(self.choice, Choice::Auto) && self.says_nothing() && !can_race(&(&data).into()) {
+        if matches!(self.choice, Choice::Auto) && self.learning.leaves_race_open() && !can_race(&data.into())
+        {
             let rule = spec.entry().info.name;
             notes.push(format!("no candidates are raced: {rule} as it comes, as {n_classes} {too_many}"));
         }
-        if matches!(self.choice, Choice::Auto) && !self.says_nothing() {
+        let names_rule = self.learning.is_set("algorithm");
+        if matches!(self.choice, Choice::Auto) && !self.learning.leaves_race_open() && !names_rule {
             let rule = spec.entry().info.name;
             notes.push(format!("no candidates are raced, as options say how to learn: {rule}"));
         }
         let fitting = Fitting { recipe: self, spec, schema, calibrate, outline, notes };
-        fitting.run(&mut (&data).into(), checkpoint, monitor)
+        fitting.run(&mut data.into(), checkpoint, monitor)
     }
 
     /// The race that decides what is learned, if one does. Where rows are too few to judge by, nobody is asked to.
@@ -378,7 +414,7 @@ impl Recipe {
         let n_known = counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count();
         match &self.choice {
             Choice::Auto if n_known < 2 || !can_race(rows) => None,
-            Choice::Auto if self.says_nothing() => Some(Racing::default()),
+            Choice::Auto if self.learning.leaves_race_open() => Some(Racing::default()),
             Choice::Race(racing) => Some(racing.clone()),
             Choice::Auto | Choice::Given => None,
         }
@@ -388,8 +424,20 @@ impl Recipe {
     fn n_judged(&self, n_rows: usize) -> usize {
         match self.estimate {
             Plan::HoldOut(share) => (n_rows as f64 * share) as usize,
-            Plan::Folds(_) => n_rows,
+            Plan::Auto | Plan::Folds(_) => n_rows,
         }
+    }
+
+    /// The parts of the rows: those to learn from, and those to judge by.
+    fn parts(&self, rows: &RowSource<'_>) -> Result<Vec<Part>, Error> {
+        let seed = self.learning.seed;
+        Ok(match (self.estimate, rows.dataset()) {
+            (Plan::Folds(n_folds), Some(data)) => Folds::new(data, n_folds, seed)?.into_parts(),
+            (plan, _) => match plan.share() {
+                Some(share) if share > 0.0 => vec![split_rows(rows.classes(), &rows.all(), share, seed)],
+                _ => Vec::new(),
+            },
+        })
     }
 
     /// Whether probabilities may come of it.
@@ -400,33 +448,17 @@ impl Recipe {
 
     /// How many held-out rows were learned from, as far as their values tell.
     fn told_of_copies(&self, data: &Dataset) -> Option<String> {
-        let seed = self.learning.seed;
-        let (n_held, n_copies, what) = match self.estimate {
-            Plan::HoldOut(share) if share > 0.0 => {
-                let (learned, held) = split(data, share, seed);
-                (held.len(), suspicion::copies(data, &learned, &held), "held-out rows")
-            }
-            Plan::HoldOut(_) => return None,
-            Plan::Folds(n_folds) => {
-                let parts = Folds::new(data, n_folds, seed).ok()?;
-                let copies = parts.parts().iter();
-                let copies = copies.map(|(learned, held)| suspicion::copies(data, learned, held)).sum();
-                (data.len(), copies, "rows, each held out in its fold,")
-            }
-        };
+        let parts = self.parts(&data.into()).ok()?;
+        let n_held: usize = parts.iter().map(|(_, held)| held.len()).sum();
+        let copies = parts.iter().map(|(learned, held)| suspicion::copies(data, learned, held));
+        let n_copies: usize = copies.sum();
+        let what = if parts.len() > 1 { "rows, each held out in its fold," } else { "held-out rows" };
         (n_copies > 0).then(|| {
             format!(
                 "{n_copies} of {n_held} {what} have the same values as a row that was learned from: if they are copies, \
                  the estimate is too good"
             )
         })
-    }
-
-    /// Whether nothing is said about learning but the seed, how much classes count and what mistakes cost.
-    fn says_nothing(&self) -> bool {
-        let Options { seed, class_weights, costs, .. } = self.learning.clone();
-        let usual = Options { seed, class_weights, costs, ..Options::default() };
-        serde_json::to_value(&usual).ok() == serde_json::to_value(&self.learning).ok()
     }
 
     /// How rows are read: values of a kernel that are precomputed are taken as they are.
@@ -436,13 +468,13 @@ impl Recipe {
     }
 
     fn is_precomputed(&self) -> bool {
-        Spec::new(self.learning.clone())
+        Spec::new(self.learning.options().clone())
             .is_ok_and(|spec| spec.kernel_info().is_some_and(|info| info.by_number))
     }
 
     /// What is trained on these rows: the one place where anything that the options leave open is decided.
     fn spec(&self, rows: &RowSource<'_>) -> Result<Spec, Error> {
-        let spec = Spec::new(self.learning.clone())?;
+        let spec = Spec::new(self.learning.options().clone())?;
         let options = spec.options();
         // What a rare class taught is lost in an average of few epochs, so the best hypothesis is kept instead.
         let is_rare = rows.labels().told_from_rest().is_some() && rows.classes().len() < defaults::FEW_ROWS;
@@ -515,40 +547,26 @@ impl Fitting<'_> {
             let rule = spec.entry().info.name;
             notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
         }
-        let seed = spec.options().seed;
-        let (learned, held) = match recipe.estimate {
-            Plan::HoldOut(share) if share > 0.0 => split(rows.reborrow(), share, seed),
-            _ => (rows.all(), Vec::new()),
+        let parts = recipe.parts(rows)?;
+        let all = rows.all();
+        let learned = match parts.as_slice() {
+            [(learned, _)] if !recipe.refit => learned,
+            _ => &all,
         };
-        let is_estimated = !held.is_empty() || matches!(recipe.estimate, Plan::Folds(_));
-        if is_estimated && learned.len() < 50 {
-            notes.push("fewer than 50 rows: the estimate is rough".to_owned());
+        if parts.iter().any(|(learned, _)| learned.len() < FEW) {
+            notes.push(format!("fewer than {FEW} rows: the estimate is rough"));
         }
-        let crossed = match (recipe.estimate, rows.dataset()) {
-            (Plan::Folds(n_folds), Some(data)) => {
-                let mut judged = Vec::new();
-                let folds = Folds::new(data, n_folds, seed)?.keeping_scores(calibrate.is_some());
-                folds.judge(&spec, data, 0, monitor, |_, _, fold| {
-                    judged.push(fold);
-                    Ok(())
-                })?;
-                let whole = CrossValidated::new(&spec, calibrate, &judged, monitor)?;
-                let fold_errors = whole.fold_errors();
-                Some((whole.calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
-            }
-            _ => None,
-        };
         monitor.stage(Stage::Training);
-        let width = rows.width();
+        let start = recipe.start_planes().map(|planes| planes.widened(rows.width()));
         let mut training =
-            Training::new(&spec, rows.reborrow()).rows(&learned).schema_if_any(schema.map(Arc::new));
-        if let Some(planes) = recipe.start_planes() {
-            training = training.start(planes.widened(width));
+            Training::new(&spec, rows.reborrow()).rows(learned).schema_if_any(schema.map(Arc::new));
+        if let Some(planes) = &start {
+            training = training.start(planes.clone());
         }
         let model = training.resume(checkpoint).run_for(monitor)?;
         let model = match recipe.estimate {
-            Plan::HoldOut(share) => model.with_held_out(share),
             Plan::Folds(n_folds) => model.with_folds(n_folds),
+            plan => model.with_held_out(plan.share().unwrap_or(0.0)),
         };
         notes.extend(model.device_note());
         let mut trained = Trained {
@@ -562,11 +580,148 @@ impl Fitting<'_> {
             is_unfinished: true,
             model,
         };
-        match measure(&mut trained, rows, (&learned, &held), calibrate, crossed, monitor) {
+        let judging = Judging { recipe, parts: &parts, learned, start, calibrate };
+        match judging.measure(&mut trained, rows, monitor) {
             // The training is not lost on somebody who cannot wait for the figures.
             Err(Error::Stopped) => Ok(trained),
             measured => measured.map(|()| trained),
         }
+    }
+}
+
+/// How a model that was trained is judged.
+struct Judging<'a> {
+    recipe: &'a Recipe,
+    parts: &'a [Part],
+    /// The rows that it learned from.
+    learned: &'a [u32],
+    start: Option<Hyperplanes>,
+    calibrate: Option<Method>,
+}
+
+impl Judging<'_> {
+    /// Judges the same training without the rows of each part on these, and the model on the rows it learned from.
+    fn measure(
+        &self,
+        trained: &mut Trained,
+        rows: &mut RowSource<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<(), Error> {
+        let model = &mut trained.model;
+        let known = model.provenance.data.clone().unwrap_or_default();
+        let mut judged = Vec::new();
+        let mut shuffling = Shuffling::new(rows.width(), model.schema.as_deref(), model);
+        for (fold, (learned, held)) in self.parts.iter().enumerate() {
+            let n_scores = held.len().saturating_mul(n_curves(rows.labels().len()));
+            let with_scores =
+                keeps_scores(rows, held.len()) || self.calibrate.is_some() || n_scores <= MOST_HELD_VALUES;
+            let without;
+            let unseen = if learned.as_slice() == self.learned {
+                &*model
+            } else {
+                monitor.stage(Stage::Fold { candidate: 0, fold, n_folds: self.parts.len() });
+                let mut training =
+                    Training::new(&model.spec, rows.reborrow()).rows(learned).fingerprint(&known);
+                if let Some(planes) = &self.start {
+                    training = training.start(planes.clone());
+                }
+                without = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
+                &without
+            };
+            monitor.stage(Stage::Judging);
+            let stop = &mut || monitor.wants_to_stop();
+            judged.push(Judged::new(unseen, rows, held, with_scores, stop)?);
+            shuffling.add(unseen, rows, held, self.parts.len(), model.spec.options().seed)?;
+        }
+        if !judged.is_empty() {
+            let whole = CrossValidated::new(&model.spec, self.calibrate, &judged, monitor)?;
+            let is_alone = judged.len() == 1;
+            let fold_errors = if is_alone { Vec::new() } else { whole.fold_errors() };
+            let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
+            let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
+            model.training_summary.estimate = Some(estimate.remembered(is_refitted));
+            model.provenance.importance = shuffling.found().map(Arc::new);
+            model.provenance.held_out = self.recipe.kept_predictions(self.parts, &[whole.judged]);
+            (model.calibration, trained.estimate) = (whole.calibration, Some(estimate));
+        }
+        if monitor.wants_figures() {
+            monitor.stage(Stage::Judging);
+            let (model, learned) = (&trained.model, self.learned);
+            let with_scores = keeps_scores(rows, learned.len());
+            let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
+            trained.training = Some(judged.evaluation);
+            trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
+        }
+        trained.is_unfinished = false;
+        Ok(())
+    }
+}
+
+impl Recipe {
+    /// What is kept of the predictions of rows that were left out, one judgement for each part or one for all of them.
+    fn kept_predictions(&self, parts: &[Part], judged: &[Judged]) -> Option<Arc<HeldOut>> {
+        let n_classes = judged.first()?.evaluation.labels.len();
+        let all: Vec<u32>;
+        let rows: Vec<&[u32]> = match judged {
+            [_] => {
+                all = parts.iter().flat_map(|(_, held)| held).copied().collect();
+                vec![&all]
+            }
+            _ => parts.iter().map(|(_, held)| held.as_slice()).collect(),
+        };
+        let parts: Vec<(&[u32], &Judged)> = rows.into_iter().zip(judged).collect();
+        let kept = gather(&parts, n_classes, self.learning.seed).map(Arc::new);
+        kept.filter(|_| self.keep_held_out)
+    }
+}
+
+/// What was predicted of parts of the rows; of very many, a sample. `None` if scores were not kept, or if a row has so
+/// many of them that few rows would be left.
+fn gather(parts: &[(&[u32], &Judged)], n_classes: usize, seed: u64) -> Option<HeldOut> {
+    let n_values = n_curves(n_classes);
+    let mut places = Vec::new();
+    for (part, (rows, judged)) in parts.iter().enumerate() {
+        if judged.scores.len() != rows.len() * n_values || judged.scores.iter().any(|score| score.is_nan()) {
+            return None;
+        }
+        places.extend(rows.iter().enumerate().map(|(place, &row)| (row, part, place)));
+    }
+    let room = MOST_HELD_ROWS.min(MOST_HELD_VALUES / n_values);
+    if places.is_empty() || room < places.len().min(FEWEST_HELD_ROWS) {
+        return None;
+    }
+    places.sort_unstable();
+    let has_probabilities = parts.iter().all(|(_, judged)| judged.log_shares.len() == judged.scores.len());
+    let mut kept = HeldOut {
+        rows: Vec::new(),
+        classes: Vec::new(),
+        predicted: Vec::new(),
+        values: Vec::new(),
+        has_probabilities,
+        n_classes,
+    };
+    for idx in sample(places.len(), room, seed) {
+        let (row, part, place) = places[idx];
+        let judged = parts[part].1;
+        kept.rows.push(row);
+        kept.classes.push(judged.classes[place]);
+        kept.predicted.push(judged.predicted[place]);
+        let of_row = place * n_values..(place + 1) * n_values;
+        if has_probabilities {
+            kept.values.extend(&judged.log_shares[of_row]);
+        } else {
+            let single = |score: &f64| score.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
+            kept.values.extend(judged.scores[of_row].iter().map(single));
+        }
+    }
+    Some(kept)
+}
+
+/// Work that leaves nothing behind is not interrupted, but given up.
+fn stopped(error: Error) -> Error {
+    match error {
+        Error::Interrupted { .. } => Error::Stopped,
+        error => error,
     }
 }
 
@@ -576,42 +731,9 @@ fn can_race(rows: &RowSource<'_>) -> bool {
     rows.dataset().is_none() || keeps_scores(rows, rows.classes().len().min(race::MOST_ROWS))
 }
 
-/// Judges a model on the rows it learned from and, unless that was done by `crossed` already, on those it did not.
-fn measure(
-    trained: &mut Trained,
-    rows: &mut RowSource<'_>,
-    (learned, held): (&[u32], &[u32]),
-    calibrate: Option<Method>,
-    crossed: Option<(Option<Calibration>, Estimate)>,
-    monitor: &mut dyn Monitor,
-) -> Result<(), Error> {
-    let Trained { model, .. } = trained;
-    if let Some((calibration, estimate)) = crossed {
-        model.training_summary.estimate = Some(estimate.remembered(true));
-        (model.calibration, trained.estimate) = (calibration, Some(estimate));
-    } else if !held.is_empty() {
-        monitor.stage(Stage::Judging);
-        let with_scores = keeps_scores(rows, held.len()) || calibrate.is_some();
-        let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
-        model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
-        let estimate = Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() };
-        model.training_summary.estimate = Some(estimate.remembered(false));
-        trained.estimate = Some(estimate);
-    }
-    if monitor.wants_figures() {
-        monitor.stage(Stage::Judging);
-        let with_scores = keeps_scores(rows, learned.len());
-        let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
-        trained.training = Some(judged.evaluation);
-        trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
-    }
-    trained.is_unfinished = false;
-    Ok(())
-}
-
 /// All folds of a cross-validation together.
 pub(crate) struct CrossValidated {
-    evaluation: Evaluation,
+    judged: Judged,
     calibration: Option<Calibration>,
     /// Fold by fold, whether a row was given the wrong class.
     pub(crate) wrong: Vec<Vec<bool>>,
@@ -629,14 +751,15 @@ impl CrossValidated {
         let all = |of: fn(&Judged) -> &[u32]| folds.iter().flat_map(of).copied().collect::<Vec<_>>();
         let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
         let scores: Vec<f64> = folds.iter().flat_map(|fold| &fold.scores).copied().collect();
-        let mut whole = Judged { evaluation: evaluation.ok_or(Error::NoRows)?, scores, classes, predicted };
+        let evaluation = evaluation.ok_or(Error::NoRows)?;
+        let mut whole = Judged { evaluation, scores, log_shares: Vec::new(), classes, predicted };
         let calibration = fit_probabilities(spec, calibrate, &mut whole, monitor)?;
         let mut rest = whole.classes.iter().zip(&whole.predicted);
         let of_fold = |fold: &Judged| {
             rest.by_ref().take(fold.classes.len()).map(|(class, said)| class != said).collect()
         };
         let wrong = folds.iter().map(of_fold).collect();
-        Ok(Self { evaluation: whole.evaluation, calibration, wrong })
+        Ok(Self { judged: whole, calibration, wrong })
     }
 
     fn fold_errors(&self) -> Vec<f64> {
@@ -656,7 +779,7 @@ fn fit_probabilities(
 ) -> Result<Option<Calibration>, Error> {
     let Some(method) = method else { return Ok(None) };
     monitor.stage(Stage::Calibrating);
-    let Judged { evaluation, scores, classes, predicted } = judged;
+    let Judged { evaluation, scores, log_shares, classes, predicted } = judged;
     let n_classes = evaluation.labels.len();
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
     let Options { class_weights, costs, .. } = spec.options();
@@ -665,9 +788,9 @@ fn fit_probabilities(
     let naming = Naming::of(class_weights, costs.as_ref());
     let rows = Scored { n_classes, scores, classes, named: predicted };
     let fitted = Calibration::fit_for(naming, method, &rows, stop);
-    let renamed;
-    (evaluation.probability_scores, renamed) = Calibration::cross_fitted(method, &rows, naming, stop)?;
-    evaluation.with_predictions(classes, &renamed);
-    *predicted = renamed;
+    let fresh = Calibration::cross_fitted(method, &rows, naming, stop)?;
+    evaluation.probability_scores = fresh.scores;
+    (*log_shares, *predicted) = (fresh.log_shares, fresh.named);
+    evaluation.with_predictions(classes, predicted);
     fitted.map(Some)
 }

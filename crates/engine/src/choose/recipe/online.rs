@@ -25,7 +25,8 @@ pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfEpochs) {
         return Err(Error::NotOnline { algorithm: info.name, why });
     }
-    let spec = Spec::new(Options { ratchet, order, epochs, validation, ..recipe.learning.clone() })?;
+    let spec =
+        Spec::new(Options { ratchet, order, epochs, validation, ..recipe.learning.options().clone() })?;
     if spec.options().class_weights == ClassWeights::Balanced {
         let expected =
             "even or given by class where rows come one by one, as balance needs all of them at hand";

@@ -6,13 +6,15 @@
 use super::{Choice, Plan, Recipe};
 use crate::error::Error;
 use crate::model::Model;
-use crate::spec::{Options, Spec};
+use crate::spec::Spec;
+use crate::task::Task;
 use rosenblatt_data::{Dataset, Labels, ReadOptions};
 
 /// The recipe as far as the model that it starts from decides it.
 pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
     let Some(model) = &recipe.start else { return Ok(recipe.clone()) };
     let refuse = |what: &str| Err(Error::BadStart { what: what.to_owned() });
+    model.check_task(Task::Classes)?;
     if model.map().is_some() && !recipe.blank {
         return refuse("its rows go through a feature map");
     }
@@ -27,15 +29,16 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
     if matches!(recipe.choice, Choice::Race(_)) {
         return refuse("a race starts from nothing");
     }
-    let learning = if recipe.says_nothing() {
-        let Options { seed, class_weights, costs, .. } = recipe.learning.clone();
-        Options { seed, class_weights, costs, ..model.spec().options().clone() }
-    } else {
+    // Options of one rule mean little to another.
+    let learning = if recipe.learning.is_set("algorithm") {
         recipe.learning.clone()
+    } else {
+        recipe.learning.over(model.spec().options().clone()).into()
     };
-    let spec = Spec::new(learning.clone())?;
+    let spec = Spec::new(learning.options().clone())?;
     if !recipe.blank {
         check_weights(model, &spec)?;
+        model.check_room("a run that starts from it", 32)?;
     }
     let reading = model.to_evaluate(recipe.reading.clone());
     let told_from_rest = model.labels().told_from_rest().map(str::to_owned);

@@ -10,6 +10,7 @@ mod weights;
 use crate::calibration::Method;
 use crate::error::Error;
 use crate::model::Model;
+use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, NameError, Zero};
 use rosenblatt_data::{ColumnKind, FormatInfo, Scaler};
 use std::fmt;
@@ -26,6 +27,9 @@ pub enum Export {
     /// A line per feature: its name, and its weight in every hyperplane.
     Csv,
 }
+
+/// About what a weight takes on its way, its name included.
+const EXPORTED_BYTES: usize = 200;
 
 /// What makes the bytes.
 type Writer = fn(&Model, &Hyperplanes) -> Vec<u8>;
@@ -87,7 +91,13 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     if let (Some(network), Export::Onnx) = (model.network(), format) {
         return Ok(onnx::of_network(model, network));
     }
+    match (model.tagger(), format) {
+        (Some(tagger), Export::Csv) => return weights::csv_of_tags(tagger),
+        (Some(_), _) => model.check_task(Task::Classes)?,
+        (None, _) => {}
+    }
     let planes = model.planes().ok_or(Error::NotLinear)?;
+    model.check_room("an export", EXPORTED_BYTES)?;
     Ok(format.entry().1(model, planes))
 }
 

@@ -2,8 +2,10 @@
 
 use super::{scaler, sides};
 use crate::calibration::Curve;
+use crate::error::Error;
 use crate::insight::feature_name;
 use crate::model::Model;
+use crate::tagger::Tagger;
 use rosenblatt_core::Hyperplanes;
 use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
@@ -31,6 +33,26 @@ pub(super) fn csv(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     }
     text.push('\n');
     text.into_bytes()
+}
+
+/// A line per weight that is not zero: its attribute, alone or after a label, and the label it speaks for.
+pub(super) fn csv_of_tags(tagger: Tagger<'_>) -> Result<Vec<u8>, Error> {
+    let (weights, labels) = (tagger.weights()?, tagger.labels());
+    let mut text = String::from("attribute,label,weight\n");
+    let mut line = |name: &str, label: &str, weight: f64| {
+        let _ = writeln!(text, "\"{}\",{label},{weight}", name.replace('"', "\"\""));
+    };
+    for attribute in 0..weights.n_attributes() as u32 {
+        let name = tagger.lexicon().name(attribute);
+        let row = weights.of_attribute(attribute).unwrap_or_default();
+        for (label, weight) in labels.iter().zip(row).filter(|(_, weight)| *weight != 0.0) {
+            line(&name, label, weight);
+        }
+        for (before, label, weight) in weights.links_of(attribute) {
+            line(&tagger.link_name(attribute, before), &labels[label as usize], weight);
+        }
+    }
+    Ok(text.into_bytes())
 }
 
 /// Everything needed to predict from encoded features.

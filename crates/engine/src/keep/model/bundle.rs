@@ -36,7 +36,7 @@ pub(crate) fn unbundle<T: DeserializeOwned>(
     kind: &'static str,
     bytes: &[u8],
 ) -> Result<(T, Vec<(String, List<'static>)>), FormatError> {
-    let (header, body) = unpack(bytes, kind)?;
+    let (_, header, body) = unpack(bytes, &[kind])?;
     let header: Header<T> = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let n_lists = header.arrays.len();
     let mut arrays = Arrays::new(header.arrays, body);

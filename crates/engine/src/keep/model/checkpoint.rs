@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::spec::{Options, Spec};
 use crate::start::Start;
+use crate::tagger::{TaggerEstimate, TaggerOptions};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::State;
 use rosenblatt_data::{Labels, Schema};
@@ -29,9 +30,19 @@ pub struct Checkpoint {
     pub(crate) mark: Mark,
     pub(crate) state: State<'static>,
     pub(crate) watched: Option<Watched>,
+    /// What else there is to know of a run over sentences.
+    pub(crate) sentences: Option<OfSentences>,
 }
 
-/// What tells the rows of one run from those of another.
+/// What a run over sentences is to be, and what a stream of them has shown so far.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct OfSentences {
+    options: TaggerOptions,
+    pub(crate) estimate: Option<TaggerEstimate>,
+}
+
+/// What tells the rows, or the sentences, of one run from those of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Mark {
@@ -40,7 +51,7 @@ pub(crate) struct Mark {
     /// Features of a row; of a stream, those that turned up so far.
     pub(crate) features: usize,
     pub(crate) classes: Vec<String>,
-    /// How many rows are learned from.
+    /// How many rows are learned from, or tokens of sentences.
     pub(crate) used: usize,
     /// A digest of the rows.
     pub(crate) values: String,
@@ -88,6 +99,8 @@ struct Header {
     spec: Options,
     data: Mark,
     watched: Option<WatchedText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sentences: Option<OfSentences>,
     /// How many of the arrays are the learner's.
     state: usize,
     arrays: Vec<Array>,
@@ -139,7 +152,7 @@ pub(crate) fn reading(schema: Option<&Schema>, names: Option<&[String]>) -> Stri
 impl Checkpoint {
     /// The checkpoint in `bytes`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
-        let (header, body) = unpack(bytes, CHECKPOINT)?;
+        let (_, header, body) = unpack(bytes, &[CHECKPOINT])?;
         let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
         let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
         let mut arrays = Arrays::new(header.arrays, body);
@@ -149,7 +162,9 @@ impl Checkpoint {
             state.push(name, list);
         }
         let n_classes = header.data.classes.len();
-        if n_classes < 2 || Labels::sorted(&header.data.classes).len() != n_classes {
+        // A stream of sentences may have shown fewer so far.
+        let least = if header.sentences.is_some() { 0 } else { 2 };
+        if n_classes < least || Labels::sorted(&header.data.classes).len() != n_classes {
             return Err(content("it should name at least two different classes"));
         }
         let widest = spec.map().map_or(header.data.features, |map| map.size);
@@ -168,7 +183,8 @@ impl Checkpoint {
             }
         };
         arrays.finish()?;
-        Ok(Self { spec, writer: header.writer, mark: header.data, state, watched })
+        let Header { writer, data: mark, sentences, .. } = header;
+        Ok(Self { spec, writer, mark, state, watched, sentences })
     }
 
     /// The description of the run.
@@ -207,6 +223,9 @@ impl Checkpoint {
         if self.writer != version {
             differences.push(format!("it was made by version {}, and this is {version}", self.writer));
         }
+        if self.sentences.is_some() {
+            differences.push("it learned from sentences, and would from rows".to_owned());
+        }
         let text = |spec: &Spec| serde_json::to_value(spec.options()).unwrap_or_default();
         let (then, now) = (text(&self.spec), text(spec));
         for (name, was) in then.as_object().into_iter().flatten() {
@@ -219,8 +238,60 @@ impl Checkpoint {
     }
 }
 
+impl Checkpoint {
+    /// Refuses to go on with other options or other sentences, or from a stream to a run over all of them or back, saying
+    /// what differs.
+    pub(crate) fn check_sentences(
+        &self,
+        options: &TaggerOptions,
+        mark: &Mark,
+        is_stream: bool,
+    ) -> Result<(), Error> {
+        let Some(OfSentences { options: then, estimate }) = &self.sentences else {
+            let differences = vec!["it learned from rows, and would from sentences".to_owned()];
+            return Err(Error::OtherRun { differences });
+        };
+        let differences = then.differences(options).into_iter();
+        let mut differences: Vec<String> =
+            differences.map(|(name, was, is)| format!("`{name}` was {was} and is {is}")).collect();
+        // A stream tells what it has shown so far.
+        if estimate.is_some() != is_stream {
+            let (was, is) = if is_stream { ("in epochs", "online") } else { ("online", "in epochs") };
+            differences.push(format!("it learned {was}, and would {is}"));
+        }
+        if self.mark != *mark {
+            differences.push(format!(
+                "it learned from {} sentences of {} tokens, and would from other ones, {} of {}",
+                self.mark.rows, self.mark.used, mark.rows, mark.used
+            ));
+        }
+        if differences.is_empty() { Ok(()) } else { Err(Error::OtherRun { differences }) }
+    }
+}
+
+/// The bytes of a checkpoint of a run over sentences.
+pub(crate) fn encode_sentences(
+    options: &TaggerOptions,
+    mark: &Mark,
+    estimate: Option<&TaggerEstimate>,
+    state: &State<'_>,
+) -> Vec<u8> {
+    let sentences = OfSentences { options: options.clone(), estimate: estimate.cloned() };
+    written(&options.spec(), mark, state, None, Some(sentences))
+}
+
 /// The bytes of a checkpoint.
 pub(crate) fn encode(spec: &Spec, mark: &Mark, state: &State<'_>, watched: Option<&Watched>) -> Vec<u8> {
+    written(spec, mark, state, watched, None)
+}
+
+fn written(
+    spec: &Spec,
+    mark: &Mark,
+    state: &State<'_>,
+    watched: Option<&Watched>,
+    sentences: Option<OfSentences>,
+) -> Vec<u8> {
     let mut body = Body::default();
     body.state(state);
     let n_lists = body.arrays.len();
@@ -235,6 +306,7 @@ pub(crate) fn encode(spec: &Spec, mark: &Mark, state: &State<'_>, watched: Optio
         spec: spec.options().clone(),
         data: mark.clone(),
         watched,
+        sentences,
         state: n_lists,
         arrays: std::mem::take(&mut body.arrays),
     };

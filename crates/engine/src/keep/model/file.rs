@@ -6,8 +6,11 @@
 
 use super::{
     Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels, network, networks,
+    taggers,
 };
 use crate::calibration::{Calibration, Curve, Method, n_curves};
+use crate::importance::Importance;
+use crate::keep::held_out::HeldOut;
 use crate::spec::{Options, Spec};
 use rosenblatt_core::SparseRows;
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
@@ -28,6 +31,12 @@ const VERSION: u32 = 2;
 const MODEL: &str = "rosenblatt model";
 /// Which rows of the training data support vectors are: an array that a file may lack.
 const SUPPORT_NUMBERS: &str = "support-numbers";
+/// What was predicted of rows that were not learned from: arrays that a file may lack.
+const HELD_ROWS: &str = "held-out-rows";
+const HELD_CLASSES: &str = "held-out-classes";
+const HELD_PREDICTED: &str = "held-out-predicted";
+const HELD_SCORES: &str = "held-out-scores";
+const HELD_PROBABILITIES: &str = "held-out-log-probabilities";
 /// Magic, version, reserved, two lengths, checksum.
 pub(super) const PREFIX: usize = 64;
 /// What the prefix says, if the file is as long as that.
@@ -108,6 +117,8 @@ struct Header {
     date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     map: Option<MapText>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    importance: Option<Importance>,
     arrays: Vec<Array>,
 }
 
@@ -177,6 +188,7 @@ pub(super) enum Kind {
     U8,
     U32,
     U64,
+    F32,
     F64,
 }
 
@@ -184,7 +196,7 @@ impl Kind {
     fn bytes(self) -> u64 {
         match self {
             Self::U8 => 1,
-            Self::U32 => 4,
+            Self::U32 | Self::F32 => 4,
             Self::U64 | Self::F64 => 8,
         }
     }
@@ -320,6 +332,10 @@ impl Body {
         self.push(name, Kind::F64, values.iter().map(|value| value.to_le_bytes()));
     }
 
+    fn f32s(&mut self, name: &str, values: &[f32]) {
+        self.push(name, Kind::F32, values.iter().map(|value| value.to_le_bytes()));
+    }
+
     pub(super) fn u32s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u32>) {
         self.push(name, Kind::U32, values.map(u32::to_le_bytes));
     }
@@ -348,12 +364,18 @@ impl Body {
 
 /// The bytes of a model file.
 pub(crate) fn encode(model: &Model) -> Vec<u8> {
+    if let Some(tagger) = model.tagger() {
+        return taggers::encode(tagger);
+    }
     let mut body = Body::default();
     let hypothesis = encode_kept(&model.kept, &mut body);
     let calibration = model.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let map = model.map().map(|map| encode_map(map, &mut body));
     if !model.provenance.support_numbers.is_empty() {
         body.u64s(SUPPORT_NUMBERS, model.provenance.support_numbers.iter().copied());
+    }
+    if let Some(held_out) = model.held_out() {
+        encode_held_out(held_out, &mut body);
     }
     let header = Header {
         format: MODEL.to_owned(),
@@ -370,6 +392,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         data_fingerprint: model.provenance.data.clone(),
         date: model.provenance.date.as_ref().map(Date::to_string),
         map,
+        importance: model.importance().cloned(),
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -485,6 +508,14 @@ fn encode_map(map: &dyn FeatureMap, body: &mut Body) -> MapText {
     MapText { width: map.width(), gamma: map.gamma(), landmarks: map.landmarks().is_some() }
 }
 
+fn encode_held_out(held_out: &HeldOut, body: &mut Body) {
+    body.u32s(HELD_ROWS, held_out.rows.iter().copied());
+    body.u32s(HELD_CLASSES, held_out.classes.iter().copied());
+    body.u32s(HELD_PREDICTED, held_out.predicted.iter().copied());
+    let name = if held_out.has_probabilities { HELD_PROBABILITIES } else { HELD_SCORES };
+    body.f32s(name, &held_out.values);
+}
+
 /// The checksum of a file, its own place taken as zeros.
 fn checksum(bytes: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
@@ -522,7 +553,9 @@ impl<'a> Arrays<'a> {
             .map(|array| (array.name.clone(), array.kind))
             .ok_or_else(|| content("an array is missing"))?;
         let list = match kind {
-            Kind::U8 => return Err(content(format!("the array `{name}` holds bytes"))),
+            Kind::U8 | Kind::F32 => {
+                return Err(content(format!("the array `{name}` holds bytes, or single precision")));
+            }
             Kind::U32 => List::U32(self.u32s(&name)?.into()),
             Kind::U64 => List::U64(self.u64s(&name)?.into()),
             Kind::F64 if name.ends_with("norms") => {
@@ -578,10 +611,12 @@ impl<'a> Arrays<'a> {
         Ok(self.next(name, Kind::U64)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
-    /// The next array if it is called `name`, else nothing.
-    fn u64s_if_any(&mut self, name: &str) -> Result<Vec<u64>, FormatError> {
-        let is_next = self.arrays.as_slice().first().is_some_and(|array| array.name == name);
-        if is_next { self.u64s(name) } else { Ok(Vec::new()) }
+    fn f32s(&mut self, name: &str) -> Result<Vec<f32>, FormatError> {
+        Ok(self.next(name, Kind::F32)?.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())
+    }
+
+    fn is_next(&self, name: &str) -> bool {
+        self.arrays.as_slice().first().is_some_and(|array| array.name == name)
     }
 
     pub(super) fn finish(mut self) -> Result<(), FormatError> {
@@ -595,23 +630,31 @@ impl<'a> Arrays<'a> {
 
 /// The model in `bytes`.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
-    let (header, body) = unpack(bytes, MODEL)?;
-    decode_parts(header, body)
+    of_task(unpack(bytes, &KINDS)?)
 }
 
 /// The same of bytes that were packed a moment ago, so that their checksum cannot tell anything new.
 pub(crate) fn decode_own(bytes: &[u8]) -> Result<Model, FormatError> {
-    let (header, body) = parts(bytes, MODEL)?;
-    decode_parts(header, body)
+    of_task(parts(bytes, &KINDS)?)
 }
 
-/// Header and arrays of a file that is whole, unchanged and of this kind.
-pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8], &'a [u8]), FormatError> {
+/// What the headers of models say they are.
+const KINDS: [&str; 2] = [MODEL, taggers::TAGGER];
+
+fn of_task((kind, header, body): Parts<'_>) -> Result<Model, FormatError> {
+    if kind == MODEL { decode_parts(header, body) } else { taggers::decode(header, body) }
+}
+
+/// The kind of a file, its header and its arrays.
+type Parts<'a> = (&'static str, &'a [u8], &'a [u8]);
+
+/// The parts of a file that is whole, unchanged and of one of these kinds.
+pub(super) fn unpack<'a>(bytes: &'a [u8], kinds: &[&'static str]) -> Result<Parts<'a>, FormatError> {
     whole_prefix(bytes)?;
     if bytes[CHECKSUM] != checksum(bytes) {
         return Err(FormatError::Checksum);
     }
-    parts(bytes, kind)
+    parts(bytes, kinds)
 }
 
 /// The prefix of a file that is as long as it says.
@@ -643,8 +686,8 @@ fn whole_prefix(bytes: &[u8]) -> Result<Prefix, FormatError> {
     Ok(Prefix { version: u32_at(8), reserved: u32_at(12), header_len: header_len as usize })
 }
 
-/// Header and arrays of a file that is whole and of this kind, whatever its checksum says.
-pub(super) fn parts<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8], &'a [u8]), FormatError> {
+/// The parts of a file that is whole and of one of these kinds, whatever its checksum says.
+fn parts<'a>(bytes: &'a [u8], kinds: &[&'static str]) -> Result<Parts<'a>, FormatError> {
     #[derive(Deserialize)]
     struct Named {
         format: String,
@@ -655,17 +698,18 @@ pub(super) fn parts<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8]
     }
     let (header, body) = bytes[PREFIX..].split_at(header_len);
     // What is written here begins with its kind; of other headers the kind is looked for, which takes as long as reading them.
-    let begins_with_kind = || {
+    let begins_with = |kind: &str| {
         let rest = header.strip_prefix(b"{\"format\":\"")?.strip_prefix(kind.as_bytes())?;
         rest.first().filter(|quote| **quote == b'"')
     };
-    if begins_with_kind().is_none() {
-        let named: Named = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
-        if named.format != kind {
-            return Err(FormatError::Kind { found: named.format, expected: kind });
-        }
+    if let Some(kind) = kinds.iter().find(|kind| begins_with(kind).is_some()) {
+        return Ok((*kind, header, body));
     }
-    Ok((header, body))
+    let Named { format } = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
+    match kinds.iter().find(|kind| **kind == format) {
+        Some(kind) => Ok((*kind, header, body)),
+        None => Err(FormatError::Kind { found: format, expected: kinds[0] }),
+    }
 }
 
 /// How long a file with these first bytes says it is, if it says that it is one of ours.
@@ -720,11 +764,17 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         }
         _ => return Err(content("its map is missing, or there should be none")),
     };
-    let support_numbers = arrays.u64s_if_any(SUPPORT_NUMBERS)?;
+    let is_numbered = arrays.is_next(SUPPORT_NUMBERS);
+    let support_numbers = if is_numbered { arrays.u64s(SUPPORT_NUMBERS)? } else { Vec::new() };
     let n_support = expansion(&kept).map_or(0, |expansion| expansion.rows().len());
     if !support_numbers.is_empty() && support_numbers.len() != n_support {
         return Err(content("it should number every support vector"));
     }
+    let training_summary: TrainingSummary = header.training_summary.try_into()?;
+    let held_out = match (arrays.is_next(HELD_ROWS), training_summary.estimate) {
+        (true, Some(estimate)) => Some(Arc::new(decode_held_out(n_classes, estimate.rows, &mut arrays)?)),
+        _ => None,
+    };
     arrays.finish()?;
     if map.as_ref().is_some_and(|map| map.size() != kept.width()) {
         return Err(content("what comes out of its map is not as wide as its hypothesis"));
@@ -743,6 +793,9 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     if !header.data_fingerprint.as_ref().is_none_or(is_digest) {
         return Err(content("its fingerprint should be 32 hexadecimal digits"));
     }
+    if header.importance.as_ref().is_some_and(|importance| !importance.is_possible()) {
+        return Err(content("what it says of columns is too long, or no number"));
+    }
     let date = header.date.map(|text| text.parse()).transpose().map_err(content)?;
     Ok(Model {
         spec,
@@ -751,9 +804,15 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         schema: header.schema.map(Arc::new),
         map,
         kept,
-        training_summary: header.training_summary.try_into()?,
+        training_summary,
         calibration,
-        provenance: Provenance { data: header.data_fingerprint, date, support_numbers },
+        provenance: Provenance {
+            data: header.data_fingerprint,
+            date,
+            support_numbers,
+            held_out,
+            importance: header.importance.map(Arc::new),
+        },
     })
 }
 
@@ -870,6 +929,19 @@ pub(super) fn decode_calibration(
         return Err(content(format!("these classes need {needed} calibration curves, not {}", curves.len())));
     }
     Ok(Calibration { rows: text.rows, curves })
+}
+
+/// What was predicted of the rows that were held out, of which there were so many.
+fn decode_held_out(n_classes: usize, n_held: u64, arrays: &mut Arrays<'_>) -> Result<HeldOut, FormatError> {
+    let rows = arrays.u32s(HELD_ROWS)?;
+    let (classes, predicted) = (arrays.u32s(HELD_CLASSES)?, arrays.u32s(HELD_PREDICTED)?);
+    let has_probabilities = arrays.is_next(HELD_PROBABILITIES);
+    let values = arrays.f32s(if has_probabilities { HELD_PROBABILITIES } else { HELD_SCORES })?;
+    let held_out = HeldOut { rows, classes, predicted, values, has_probabilities, n_classes };
+    match held_out.fault(n_held) {
+        Some(fault) => Err(content(fault)),
+        None => Ok(held_out),
+    }
 }
 
 fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(SparseRows, Vec<f64>), FormatError> {

@@ -13,21 +13,22 @@ mod taggers;
 
 pub(crate) use bundle::{bundle, unbundle};
 pub use checkpoint::Checkpoint;
-pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
+pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, encode_sentences, reading};
 pub use date::Date;
 pub use file::{FormatError, model_checksum};
 pub use predictor::{Predictor, Sample, class_scores};
 pub(crate) use predictor::{by_class, each_prediction};
 pub use store::StoreError;
-pub use taggers::TaggerCheckpoint;
-pub(crate) use taggers::encode_checkpoint as encode_tagger_checkpoint;
 
 pub use crate::fingerprint::fingerprint;
 
 use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
 use crate::error::Error;
+use crate::importance::Importance;
+use crate::keep::held_out::HeldOut;
 use crate::spec::Spec;
+use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{ColumnKind, Dataset, Labels, Schema};
@@ -49,7 +50,8 @@ pub struct TrainingSummary {
     pub stopped: Stopped,
     /// What the validation set said, if there was one.
     pub validation: Option<Validated>,
-    /// The share of the data that was held out before it learned, by [`crate::split()`] with its own seed.
+    /// The share of the data that was held out for the estimate, by [`crate::split()`] with its own seed, if it was not a
+    /// race that chose it. Whether it learned from these rows afterwards is in the estimate.
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.
     pub folds: Option<usize>,
@@ -80,11 +82,10 @@ pub(crate) fn training_summary(
 }
 
 impl TrainingSummary {
-    /// Whether a race chose how it learned. Only after a race do models learn from the rows that they were judged
-    /// without, unless these were folds.
+    /// Whether a race chose how it learned.
     pub fn is_raced(&self) -> bool {
         let is_refitted = self.estimate.is_some_and(|estimate| estimate.refitted);
-        self.raced.is_some() || (is_refitted && self.folds.is_none())
+        self.raced.is_some() || (is_refitted && self.folds.is_none() && self.held_out.is_none())
     }
 }
 
@@ -146,7 +147,7 @@ pub struct Validated {
     pub best_epoch: u64,
 }
 
-/// A classifier that has learned.
+/// What has learned: for every task, whatever the hypothesis.
 #[derive(Debug, Clone)]
 pub struct Model {
     pub(crate) spec: Spec,
@@ -162,13 +163,17 @@ pub struct Model {
 }
 
 /// Where a model comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Provenance {
     /// The fingerprint of the data.
     pub(crate) data: Option<String>,
     pub(crate) date: Option<Date>,
     /// Which rows of the data the support vectors are, from 0; nothing if that is not known.
     pub(crate) support_numbers: Vec<u64>,
+    /// What was predicted of rows that were not learned from, if that is kept.
+    pub(crate) held_out: Option<Arc<HeldOut>>,
+    /// What they say of the columns.
+    pub(crate) importance: Option<Arc<Importance>>,
 }
 
 impl Provenance {
@@ -202,6 +207,27 @@ impl Model {
     /// Whether it was trained from exactly these rows, those that were held out included.
     pub fn is_of(&self, data: &Dataset) -> bool {
         self.data_fingerprint() == Some(crate::fingerprint::fingerprint(data).as_str())
+    }
+
+    /// What it is asked for.
+    pub fn task(&self) -> Task {
+        if self.tagger().is_some() { Task::Tags } else { Task::Classes }
+    }
+
+    /// Refuses what another task is needed for.
+    pub fn check_task(&self, wants: Task) -> Result<(), Error> {
+        let has = self.task();
+        if has == wants { Ok(()) } else { Err(Error::OtherTask { has, wants }) }
+    }
+
+    /// What was predicted of the rows that its estimate is made of, by a training that did not learn from them.
+    pub fn held_out(&self) -> Option<&Arc<HeldOut>> {
+        self.provenance.held_out.as_ref()
+    }
+
+    /// Which columns matter, by what is lost without them on rows that were not learned from.
+    pub fn importance(&self) -> Option<&Importance> {
+        self.provenance.importance.as_deref()
     }
 
     /// When it was made, if it was [told](Model::dated).
@@ -251,7 +277,7 @@ impl Model {
         self
     }
 
-    /// The same model, knowing that this share of the data was held out before it learned.
+    /// The same model, knowing that this share of the data was held out for its estimate.
     #[must_use]
     pub fn with_held_out(mut self, share: f64) -> Self {
         self.training_summary.held_out = (share > 0.0).then_some(share);
@@ -338,6 +364,27 @@ impl Model {
     /// How the run went.
     pub fn training_summary(&self) -> &TrainingSummary {
         &self.training_summary
+    }
+
+    /// Refuses work that lays out `n_bytes` for every weight where nearly all are zero: a file of a few kilobytes may
+    /// claim any number of features.
+    pub fn check_room(&self, what: &'static str, n_bytes: usize) -> Result<(), Error> {
+        /// So much is given to any model.
+        const GIVEN: usize = 64 << 20;
+        /// And to one with so many times fewer weights than places for them.
+        const SPARSE: usize = 1 << 10;
+        let (n_weights, n_stored) = match &self.kept {
+            Kept::Hyperplanes(planes) => (planes.width() * planes.n_outputs(), planes.entries().count()),
+            Kept::Votes(votes) => {
+                let log = votes.log();
+                (log.width * log.n_outputs, log.row_values.len())
+            }
+            Kept::Other(_) => return Ok(()),
+        };
+        if n_weights.saturating_mul(n_bytes) <= GIVEN || n_weights / SPARSE <= n_stored {
+            return Ok(());
+        }
+        Err(Error::Thin { what, n_weights, n_stored })
     }
 
     /// How many features it knows.

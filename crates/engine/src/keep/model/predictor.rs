@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
+use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
     Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits, Zero,
@@ -58,7 +59,8 @@ impl<'a> From<(&'a [u32], &'a [f64])> for Sample<'a> {
 
 impl Model {
     /// Something that predicts many rows of up to `width` features, as the model sees them; what the model does
-    /// not know counts nothing.
+    /// not know counts nothing. Ask for the [task](Model::task) first: where that is tags, no row is known, and all get
+    /// the first label.
     pub fn predictor(&self, width: usize) -> Predictor<'_> {
         let mapper = self.map.clone().map(Mapper::new);
         Predictor {
@@ -88,6 +90,7 @@ impl Model {
     /// The same model, naming classes by other costs of mistakes. The error says what it lacks for that.
     pub fn with_costs(mut self, costs: &Costs) -> Result<Self, Error> {
         costs.check()?;
+        self.check_task(Task::Classes)?;
         if self.calibration.is_none() {
             return Err(Error::CostsWithoutProbabilities);
         }
@@ -222,6 +225,7 @@ impl Model {
     /// An error if rows that have a value for each feature have not as many of them as the model. Sparse rows may end
     /// sooner, and features that the model does not know count nothing.
     pub(crate) fn check_width(&self, rows: View<'_>) -> Result<(), Error> {
+        self.check_task(Task::Classes)?;
         let is_dense = matches!(rows, View::Dense32(_) | View::Dense64(_));
         match (rows.width(), self.width()) {
             (found, expected) if is_dense && found != expected => Err(Error::WrongWidth { found, expected }),
@@ -297,6 +301,7 @@ impl Model {
 
     /// A row as the model sees it: of the right width, finite and scaled.
     fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
+        self.check_task(Task::Classes)?;
         let base = self.schema().filter(|schema| !schema.crosses.is_empty());
         let width = base.and_then(|schema| schema.base_width()).unwrap_or_else(|| self.width());
         let scaler = self.schema().and_then(|schema| schema.scaler.as_ref());
@@ -629,6 +634,7 @@ pub(crate) fn each_prediction(
             });
         }
     }
+    model.check_task(Task::Classes)?;
     let mut predictor = model.predictor(source.width());
     // Rows go through a map many at a time.
     let mut behind = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));

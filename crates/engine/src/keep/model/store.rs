@@ -78,30 +78,6 @@ impl Checkpoint {
     }
 }
 
-/// Whether the file at `path` says in its header that it is of this kind.
-pub(super) fn is_kind(path: &Path, kind: &str) -> bool {
-    let look = || -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        File::open(path)?.take(super::file::PREFIX as u64 + 256).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let wanted = format!("{{\"format\":\"{kind}\"");
-    look().is_ok_and(|bytes| {
-        super::file::said_length(bytes.get(..super::file::PREFIX).unwrap_or_default()).is_some()
-            && bytes[super::file::PREFIX..].starts_with(wanted.as_bytes())
-    })
-}
-
-/// Saves bytes that are a whole file, once it is certain that they can be read again.
-pub(super) fn save<T>(
-    path: &Path,
-    bytes: &[u8],
-    decode: impl FnOnce(&[u8]) -> Result<T, FormatError>,
-) -> Result<(), StoreError> {
-    readable(path, bytes, decode)?;
-    Ok(write_whole(path, bytes)?)
-}
-
 /// Refuses bytes that could not be read again.
 fn readable<T>(
     path: &Path,
@@ -140,12 +116,17 @@ mod tests {
     use crate::{Dataset, Spec, train};
     use std::fs;
 
+    fn save(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        readable(path, bytes, decode_own)?;
+        Ok(write_whole(path, bytes)?)
+    }
+
     #[test]
     fn what_could_not_be_read_again_is_not_written_and_leaves_what_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.model");
         fs::write(&path, "what was there").unwrap();
-        let refused = save(&path, b"no model at all", decode).unwrap_err();
+        let refused = save(&path, b"no model at all").unwrap_err();
         assert!(
             matches!(refused, StoreError::Unreadable { source: FormatError::NotAModel, .. }),
             "{refused}"
@@ -155,7 +136,7 @@ mod tests {
         // The last number of the file is a bias or a number of a curve, all of which must be finite.
         let end = bytes.len();
         bytes[end - 8..].copy_from_slice(&f64::INFINITY.to_le_bytes());
-        assert!(matches!(save(&path, &bytes, decode_own), Err(StoreError::Unreadable { .. })));
+        assert!(matches!(save(&path, &bytes), Err(StoreError::Unreadable { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"what was there");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }

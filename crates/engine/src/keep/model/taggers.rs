@@ -1,25 +1,20 @@
-//! Taggers and their checkpoints as files: the same container as a model's, checked in the same way.
+//! Models of tags as files: the container of every model, with another header.
 
-use super::TrainingSummary;
 use super::file::{
     Array, Arrays, Body, CalibrationText, FormatError, SummaryText, content, decode_calibration,
-    encode_calibration, header_error, pack, parts, unpack,
+    encode_calibration, header_error, pack,
 };
-use super::store::{StoreError, load, save};
-use crate::error::Error;
+use super::{Date, Model, Provenance, TrainingSummary};
 use crate::start::MOST_WEIGHT_BYTES;
-use crate::tagger::{Columns, Mark, Tagger, TaggerEstimate, TaggerOptions};
-use rosenblatt_core::state::{List, State};
+use crate::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions};
 use rosenblatt_sequence::{
     Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Votes, Weights, template,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::path::Path;
 
-/// What the headers say they are.
-const TAGGER: &str = "rosenblatt tagger";
-const CHECKPOINT: &str = "rosenblatt tagger checkpoint";
+/// What the header says it is.
+pub(super) const TAGGER: &str = "rosenblatt tagger";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -39,15 +34,18 @@ struct Header {
     estimate: Option<TaggerEstimate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
     /// The columns whose cells are kept, in the order of their arrays.
     cells: Vec<usize>,
     arrays: Vec<Array>,
 }
 
-/// The bytes of a tagger's file. Attributes without weights are left out.
-pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
+/// The bytes of a model's file. Attributes without weights are left out.
+pub(super) fn encode(tagger: Tagger<'_>) -> Vec<u8> {
+    let (model, tagger) = (tagger.model(), tagger.kept);
     let weights = tagger.tagging.weights();
-    let n_labels = tagger.labels.len() as u32;
+    let n_labels = model.labels.len() as u32;
     let has_weights = |attribute: u32| {
         weights.of_attribute(attribute).is_some_and(|row| row.iter().any(|weight| *weight != 0.0))
             || !weights.links_of(attribute).is_empty()
@@ -109,33 +107,28 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
         body.u32s("vote-places", places.into_iter());
         body.f64s("vote-amounts", &amounts);
     }
-    let calibration = tagger.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
+    let calibration = model.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let header = Header {
         format: TAGGER.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
         options: tagger.options.clone(),
-        labels: tagger.labels.clone(),
+        labels: model.labels.names().to_vec(),
         template: tagger.template.clone(),
         columns: tagger.columns.clone(),
         scheme: tagger.scheme.map(|scheme| scheme.name().to_owned()),
-        training_summary: SummaryText::from(&tagger.training_summary),
+        training_summary: SummaryText::from(&model.training_summary),
         tokens: tagger.tokens,
         progressive: tagger.progressive.clone(),
         estimate: tagger.estimate.clone(),
         calibration,
+        date: model.provenance.date.as_ref().map(Date::to_string),
         cells: stored.cells.iter().map(|(column, _)| *column).collect(),
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
 }
 
-/// The tagger in `bytes`.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
-    let (header, body) = unpack(bytes, TAGGER)?;
-    decode_parts(header, body)
-}
-
-fn decode_parts(header: &[u8], body: &[u8]) -> Result<Tagger, FormatError> {
+pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let Header {
         options,
@@ -148,6 +141,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Tagger, FormatError> {
         progressive,
         estimate,
         calibration,
+        date,
         cells,
         arrays,
         ..
@@ -276,133 +270,10 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Tagger, FormatError> {
     let constraints =
         scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &labels));
     let search: Search = meaning.search;
-    Ok(Tagger {
-        options,
-        labels,
-        template,
-        columns,
-        scheme,
-        lexicon,
-        tagging: Tagging::new(weights, constraints, search).voted(votes),
-        training_summary,
-        tokens,
-        progressive,
-        estimate,
-        calibration,
-    })
-}
-
-impl Tagger {
-    /// The bytes of this tagger's file. The same tagger always gives the same bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        encode(self)
-    }
-
-    /// The tagger in `bytes`.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
-        decode(bytes)
-    }
-
-    /// Saves the tagger at `path`, replacing what is there in one step.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
-        save(path.as_ref(), &encode(self), |bytes| {
-            let (header, body) = parts(bytes, TAGGER)?;
-            decode_parts(header, body)
-        })
-    }
-
-    /// Loads the tagger at `path`.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        load(path.as_ref(), "the tagger could not be read", Self::from_bytes)
-    }
-
-    /// Whether the file at `path` says that it is a tagger. What cannot be read is none.
-    pub fn is_at(path: impl AsRef<Path>) -> bool {
-        super::store::is_kind(path.as_ref(), TAGGER)
-    }
-}
-
-/// A training of a tagger as it stood at some moment.
-#[derive(Debug, Clone)]
-pub struct TaggerCheckpoint {
-    options: TaggerOptions,
-    pub(crate) mark: Mark,
-    pub(crate) estimate: Option<TaggerEstimate>,
-    pub(crate) state: State<'static>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct CheckpointHeader {
-    format: String,
-    writer: String,
-    options: TaggerOptions,
-    data: Mark,
-    /// What a stream has shown so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    estimate: Option<TaggerEstimate>,
-    arrays: Vec<Array>,
-}
-
-pub(crate) fn encode_checkpoint(
-    options: &TaggerOptions,
-    mark: &Mark,
-    estimate: Option<&TaggerEstimate>,
-    state: &State<'_>,
-) -> Vec<u8> {
-    let mut body = Body::default();
-    body.state(state);
-    let header = CheckpointHeader {
-        format: CHECKPOINT.to_owned(),
-        writer: env!("CARGO_PKG_VERSION").to_owned(),
-        options: options.clone(),
-        data: mark.clone(),
-        estimate: estimate.cloned(),
-        arrays: std::mem::take(&mut body.arrays),
-    };
-    pack(&header, &body)
-}
-
-impl TaggerCheckpoint {
-    /// The checkpoint in `bytes`.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
-        let (header, body) = unpack(bytes, CHECKPOINT)?;
-        let header: CheckpointHeader =
-            serde_json::from_slice(header).map_err(|error| header_error(&error))?;
-        let n_arrays = header.arrays.len();
-        let mut arrays = Arrays::new(header.arrays, body);
-        let mut state = State::default();
-        for _ in 0..n_arrays {
-            let (name, list): (String, List<'static>) = arrays.next_list()?;
-            state.push(name, list);
-        }
-        arrays.finish()?;
-        let CheckpointHeader { options, data: mark, estimate, .. } = header;
-        Ok(Self { options, mark, estimate, state })
-    }
-
-    /// Loads the checkpoint at `path`.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        load(path.as_ref(), "the checkpoint could not be read", Self::from_bytes)
-    }
-
-    /// Refuses to go on with other options or other sentences, or from a stream to a run over all of them or back, saying what
-    /// differs.
-    pub(crate) fn check(&self, options: &TaggerOptions, mark: &Mark, is_stream: bool) -> Result<(), Error> {
-        let differences = self.options.differences(options).into_iter();
-        let mut differences: Vec<String> =
-            differences.map(|(name, was, is)| format!("`{name}` was {was} and is {is}")).collect();
-        // A stream tells what it has shown so far.
-        if self.estimate.is_some() != is_stream {
-            let (was, is) = if is_stream { ("in epochs", "online") } else { ("online", "in epochs") };
-            differences.push(format!("it learned {was}, and would {is}"));
-        }
-        if self.mark != *mark {
-            differences.push(format!(
-                "it learned from {} sentences of {} tokens, and would from other ones, {} of {}",
-                self.mark.sentences, self.mark.tokens, mark.sentences, mark.tokens
-            ));
-        }
-        if differences.is_empty() { Ok(()) } else { Err(Error::OtherRun { differences }) }
-    }
+    let date = date.map(|text| text.parse()).transpose().map_err(content)?;
+    let tagging = Tagging::new(weights, constraints, search).voted(votes);
+    let kept =
+        KeptTagger { options, template, columns, scheme, lexicon, tagging, tokens, progressive, estimate };
+    let model = Model::of_tags(kept, labels, training_summary, calibration);
+    Ok(Model { provenance: Provenance { date, ..Provenance::default() }, ..model })
 }

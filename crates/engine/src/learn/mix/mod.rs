@@ -26,7 +26,6 @@ pub use models::mix;
 pub use probabilities::{scores, with_probabilities};
 pub use shard::{Pack, Packed, Packing, count_errors, epoch, pack};
 pub use share::add;
-pub use taggers::mix_taggers;
 
 use rosenblatt_core::Totals;
 

@@ -1,14 +1,14 @@
 //! Models that become one: the mean of their weights.
 
-use super::Mixing;
 use super::share::sum;
+use super::{Mixing, taggers};
 use crate::error::Error;
 use crate::model::{Model, Provenance, training_summary};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 
-/// The mean of models that were trained in the same way on different rows. Their order does not matter, to the bit; one
+/// The mean of models that were trained in the same way on different rows or sentences. Their order does not matter, to the bit; one
 /// model is itself. Probabilities are left out, as none of the rows they were fitted on knows the mean.
 ///
 /// ```
@@ -36,12 +36,18 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
     if !differences.is_empty() {
         return Err(Error::NotMixable { differences });
     }
+    // Sums run in an order that the models decide, not the caller.
+    let mut order: Vec<&Model> = models.iter().collect();
+    order.sort_by_cached_key(|model| model.to_bytes());
+    if let Some(taggers) = order.iter().map(|model| model.tagger()).collect::<Option<Vec<_>>>() {
+        return taggers::mean(&taggers, mixing);
+    }
     let (width, n_outputs) = models
         .iter()
         .filter_map(Model::planes)
         .fold((0, 1), |(widest, _), planes| (planes.width().max(widest), planes.n_outputs()));
-    let mut parts: Vec<(&Model, &Hyperplanes, u64)> = models
-        .iter()
+    let mut parts: Vec<(&Model, &Hyperplanes, u64)> = order
+        .into_iter()
         .filter_map(|model| Some((model, model.planes()?, mixing.part(&model.training_summary.totals))))
         .collect();
     if parts.iter().all(|(_, _, part)| *part == 0) {
@@ -50,13 +56,9 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
             *part = 1;
         }
     }
-    // Sums run in an order that the models decide, not the caller.
-    let keys: Vec<Vec<u8>> = parts.iter().map(|(model, _, _)| model.to_bytes()).collect();
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
     let (mut weights, mut biases) = (vec![0.0; width * n_outputs], vec![0.0; n_outputs]);
     let (mut totals, mut rows, mut whole) = (Totals::default(), 0, 0_u64);
-    for (model, planes, part) in order.iter().map(|&place| parts[place]) {
+    for (model, planes, part) in parts {
         let factor = part as f64;
         for (feature, output, weight) in planes.entries() {
             weights[feature * n_outputs + output] += factor * weight;
@@ -85,7 +87,13 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
 
 /// Why the second model cannot be mixed with the first.
 fn differences_of(first: &Model, model: &Model) -> Vec<String> {
+    if let (Some(first), Some(tagger)) = (first.tagger(), model.tagger()) {
+        return taggers::differences_of(first.kept, tagger.kept);
+    }
     let mut differences = Vec::new();
+    if model.task() != first.task() {
+        return vec![format!("it {}, where model 1 {}", model.task(), first.task())];
+    }
     if model.planes().is_none() || model.map.is_some() {
         differences.push(
             "it is no hyperplane in the features: votes, kernels, maps and networks have no mean".to_owned(),

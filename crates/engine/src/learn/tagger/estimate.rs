@@ -5,6 +5,7 @@ use super::train::{Material, TaggerRun, Trained};
 use crate::calibration::{Calibration, Method};
 use crate::error::Error;
 use crate::estimate::{Calibrate, Plan};
+use crate::split::Part;
 use crate::split::{fold_rows, split_rows};
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
 use rosenblatt_core::{Totals, threads};
@@ -31,11 +32,8 @@ impl Default for Judging {
     }
 }
 
-/// Sentences to learn from, and those to be judged on.
-pub(super) type Part = (Vec<u32>, Vec<u32>);
-
 impl Judging {
-    pub(super) fn check(self, options: &TaggerOptions, starts: bool) -> Result<(), Error> {
+    pub(crate) fn check(self, options: &TaggerOptions, starts: bool) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Range { name, expected, found });
         if options.voted && matches!(self.calibrate, Calibrate::Platt | Calibrate::Isotonic) {
             let expected =
@@ -47,7 +45,7 @@ impl Judging {
                 wrong("holdout", "a share from 0 to less than 1", share.to_string())
             }
             Plan::Folds(n_folds) if n_folds < 2 => wrong("folds", "at least 2", n_folds.to_string()),
-            Plan::HoldOut(0.0) => Ok(()),
+            Plan::Auto | Plan::HoldOut(0.0) => Ok(()),
             _ if starts => Err(Error::BadStart {
                 what: "it may have learned from the sentences that would be held out".to_owned(),
             }),
@@ -60,7 +58,7 @@ impl Judging {
         let all: Vec<u32> = (0..n_sentences as u32).collect();
         let alike = vec![0; n_sentences];
         match self.plan {
-            Plan::HoldOut(0.0) => Ok(Vec::new()),
+            Plan::Auto | Plan::HoldOut(0.0) => Ok(Vec::new()),
             Plan::HoldOut(share) => Ok(vec![split_rows(&alike, &all, share, seed)]),
             Plan::Folds(n_folds) => parts_of_folds(n_sentences, n_folds, seed),
         }

@@ -1,7 +1,8 @@
-//! Taggers: models that label the tokens of sentences, from files to a model and back.
+//! Models whose task is tags: they label the tokens of sentences together.
 //!
-//! Reading, training, tagging and evaluation of sentences, as [`Recipe`](crate::Recipe) and [`Model`](crate::Model) have
-//! them for rows. What is learned, and how labels are found, is the sequence crate's; the training loop is the core's.
+//! Reading, training, tagging and evaluation of sentences. What comes of a training is a [`Model`] like any other; a
+//! [`Tagger`] is such a model at work, as a [`Predictor`](crate::Predictor) is one for rows. What is learned, and how
+//! labels are found, is the sequence crate's; the training loop is the core's.
 
 mod blocks;
 mod compare;
@@ -18,27 +19,35 @@ pub use compare::{TaggerComparison, TaggerTrial, compare};
 pub use estimate::{Judging, TaggerEstimate};
 pub use options::TaggerOptions;
 pub use reading::are_sentences;
-pub use report::{agreement_report, estimate_report};
+pub use report::{Telling, agreement_report, estimate_report};
 pub use trace::{MovedWeight, TaggerTrace, TracedSentence, trace};
 pub use train::TaggerTraining;
 
 pub(crate) use options::check_labels;
 pub(crate) use reading::Columns;
-pub(crate) use train::Mark;
 
 use self::blocks::each_block;
 use crate::calibration::Calibration;
 use crate::error::Error;
-use crate::model::TrainingSummary;
-use rosenblatt_data::{DataError, SentenceFormat, SentenceStream, Sentences, Source, sentences};
+use crate::model::{Model, Provenance, TrainingSummary};
+use crate::task::Task;
+use rosenblatt_core::memory::{Kept, Other};
+use rosenblatt_data::{DataError, Labels, SentenceFormat, SentenceStream, Sentences, Source, sentences};
 use rosenblatt_sequence::spans::Agreement;
 use rosenblatt_sequence::{Constraints, Corpus, Lattice, Lexicon, Scheme, Scratch, Tagged, Tagging, Weights};
+use std::sync::Arc;
 
-/// A tagger that has learned.
+/// A model at work on sentences. It borrows the model, as a predictor does.
+#[derive(Debug, Clone, Copy)]
+pub struct Tagger<'m> {
+    model: &'m Model,
+    pub(crate) kept: &'m KeptTagger,
+}
+
+/// What a model of tags predicts with.
 #[derive(Debug, Clone)]
-pub struct Tagger {
+pub(crate) struct KeptTagger {
     pub(crate) options: TaggerOptions,
-    pub(crate) labels: Vec<String>,
     /// The templates, as text; none where a file has attributes.
     pub(crate) template: Option<String>,
     pub(crate) columns: Columns,
@@ -46,14 +55,58 @@ pub struct Tagger {
     pub(crate) scheme: Option<Scheme>,
     pub(crate) lexicon: Lexicon,
     pub(crate) tagging: Tagging,
-    pub(crate) training_summary: TrainingSummary,
     pub(crate) tokens: u64,
     /// What was found in sentences before they were learned from.
     pub(crate) progressive: Option<TaggerEstimate>,
     /// What was found in sentences that were held out.
     pub(crate) estimate: Option<TaggerEstimate>,
-    /// From the lead of a label to the probability that it is right.
-    pub(crate) calibration: Option<Calibration>,
+}
+
+impl PartialEq for KeptTagger {
+    fn eq(&self, other: &Self) -> bool {
+        let parts =
+            |kept: &Self| (kept.template.clone(), kept.scheme, kept.tokens, kept.lexicon.store(|_| true));
+        self.options == other.options
+            && self.columns == other.columns
+            && self.tagging.weights() == other.tagging.weights()
+            && self.tagging.votes() == other.tagging.votes()
+            && parts(self) == parts(other)
+    }
+}
+
+/// A sentence is no row, so it knows none.
+impl Other for KeptTagger {}
+
+impl Model {
+    /// A model of tags. `calibration` leads from the lead of a label to the probability that it is right.
+    pub(crate) fn of_tags(
+        kept: KeptTagger,
+        labels: Vec<String>,
+        training_summary: TrainingSummary,
+        calibration: Option<Calibration>,
+    ) -> Self {
+        Self {
+            spec: kept.options.spec(),
+            labels: Labels::in_order(labels),
+            feature_names: None,
+            schema: None,
+            map: None,
+            kept: Kept::Other(Arc::new(kept)),
+            training_summary,
+            calibration,
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// The model at work on sentences, if its task is tags.
+    pub fn tagger(&self) -> Option<Tagger<'_>> {
+        self.kept.other().map(|kept| Tagger { model: self, kept })
+    }
+
+    /// The same; an error if its task is another.
+    pub fn to_tag(&self) -> Result<Tagger<'_>, Error> {
+        self.tagger().ok_or(Error::OtherTask { has: self.task(), wants: Task::Tags })
+    }
 }
 
 /// A sentence with the labels that were found, and how sure they are.
@@ -111,65 +164,65 @@ pub struct Mistaken {
     pub reason: Reason,
 }
 
-impl Tagger {
+impl<'m> Tagger<'m> {
+    /// The model that it borrows.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
     /// What it was asked to be.
-    pub fn options(&self) -> &TaggerOptions {
-        &self.options
+    pub fn options(&self) -> &'m TaggerOptions {
+        &self.kept.options
     }
 
     /// The labels, by their numbers.
-    pub fn labels(&self) -> &[String] {
-        &self.labels
+    pub fn labels(&self) -> &'m [String] {
+        self.model.labels.names()
     }
 
     /// How the training went; its rows are sentences.
-    pub fn training_summary(&self) -> &TrainingSummary {
-        &self.training_summary
+    pub fn training_summary(&self) -> &'m TrainingSummary {
+        &self.model.training_summary
     }
 
     /// How many tokens it learned from.
     pub fn n_tokens(&self) -> u64 {
-        self.tokens
+        self.kept.tokens
     }
 
     /// The scheme of spans whose rules it keeps to, if any.
     pub fn scheme(&self) -> Option<Scheme> {
-        self.scheme
+        self.kept.scheme
     }
 
     /// What was found in sentences before they were learned from: the first epoch, in which every sentence is new.
-    pub fn progressive(&self) -> Option<&TaggerEstimate> {
-        self.progressive.as_ref()
+    pub fn progressive(&self) -> Option<&'m TaggerEstimate> {
+        self.kept.progressive.as_ref()
     }
 
     /// What was found in sentences that were held out, by taggers that learned from the others.
-    pub fn estimate(&self) -> Option<&TaggerEstimate> {
-        self.estimate.as_ref()
+    pub fn estimate(&self) -> Option<&'m TaggerEstimate> {
+        self.kept.estimate.as_ref()
     }
 
     /// How leads become probabilities, if they do.
-    pub fn calibration(&self) -> Option<&Calibration> {
-        self.calibration.as_ref()
-    }
-
-    /// Which of these labels may follow which.
-    pub(crate) fn constraints_for(&self, labels: &[String]) -> Constraints {
-        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
+    pub fn calibration(&self) -> Option<&'m Calibration> {
+        self.model.calibration.as_ref()
     }
 
     /// The attributes.
-    pub fn lexicon(&self) -> &Lexicon {
-        &self.lexicon
+    pub fn lexicon(&self) -> &'m Lexicon {
+        &self.kept.lexicon
     }
 
     /// The weights at work.
-    pub fn tagging(&self) -> &Tagging {
-        &self.tagging
+    pub fn tagging(&self) -> &'m Tagging {
+        &self.kept.tagging
     }
 
     /// How sentences are read, unless something else is said.
     pub fn format(&self) -> Option<&'static dyn SentenceFormat> {
-        rosenblatt_data::find_sentence_format(&self.columns.format).ok()
+        rosenblatt_data::find_sentence_format(&self.kept.columns.format).ok()
     }
 
     /// The sentences of a source, in the format that is named or that they seem to have.
@@ -190,7 +243,7 @@ impl Tagger {
         room: &'r mut Room,
     ) -> Result<&'r [u32], Error> {
         self.look_up(block, sentence, format, room)?;
-        Ok(self.tagging.tag(room.corpus.sentence(0), &mut room.lattice))
+        Ok(self.kept.tagging.tag(room.corpus.sentence(0), &mut room.lattice))
     }
 
     fn look_up(
@@ -200,10 +253,10 @@ impl Tagger {
         format: &dyn SentenceFormat,
         room: &mut Room,
     ) -> Result<(), Error> {
-        let cell = self.columns.fit(&self.lexicon, block, sentence, format)?;
+        let cell = self.kept.columns.fit(&self.kept.lexicon, block, sentence, format)?;
         room.corpus.clear();
-        let skip = self.columns.label;
-        self.lexicon.look_up(block, sentence, skip, cell, &mut room.scratch, &mut room.corpus);
+        let skip = self.kept.columns.label;
+        self.kept.lexicon.look_up(block, sentence, skip, cell, &mut room.scratch, &mut room.corpus);
         room.corpus.end_sentence();
         Ok(())
     }
@@ -217,9 +270,9 @@ impl Tagger {
         out: &mut String,
     ) -> Result<(), Error> {
         for number in 0..block.len() {
-            let cell = self.columns.label_in(block, number, format);
+            let cell = self.kept.columns.label_in(block, number, format);
             let found = self.tag(block, number, format, room)?;
-            let mut names = found.iter().map(|label| self.labels[*label as usize].as_str());
+            let mut names = found.iter().map(|label| self.labels()[*label as usize].as_str());
             format.write(block, number, &mut names, cell, out);
         }
         Ok(())
@@ -281,22 +334,22 @@ impl Tagger {
         let mut block = Sentences::default();
         let mut room = Room::default();
         let mut agreement = Agreement::default();
-        let constraints = self.constraints_for(&self.labels);
+        let constraints = self.kept.constraints_for(self.labels());
         while stream.next(&mut block)? {
             let format = stream.format();
             for number in 0..block.len() {
                 let tokens = block.tokens(number);
-                let cell = self.columns.known_label(&block, number, format)?;
+                let cell = self.kept.columns.known_label(&block, number, format)?;
                 let gold: Vec<&str> =
                     tokens.clone().map(|token| block.cell(token, cell).unwrap_or_default()).collect();
                 let labels = self.tag(&block, number, format, &mut room)?;
                 agreement.invalid += u64::from(!constraints.allow(labels));
                 let found: Vec<&str> =
-                    labels.iter().map(|label| self.labels[*label as usize].as_str()).collect();
-                let word = self.columns.word(format);
+                    labels.iter().map(|label| self.labels()[*label as usize].as_str()).collect();
+                let word = self.kept.columns.word(format);
                 let is_new = |token: usize| {
                     let cell = block.cell(tokens.start + token, word).unwrap_or_default();
-                    self.lexicon.knows(self.columns.word, cell) == Some(false)
+                    self.kept.lexicon.knows(self.kept.columns.word, cell) == Some(false)
                 };
                 agreement.add(&gold, &found, is_new);
                 if gold != found {
@@ -346,8 +399,12 @@ impl Tagger {
     }
 
     /// The weights that labels are found by; an error where many hypotheses vote, none of which speaks for all.
-    pub fn weights(&self) -> Result<&Weights, Error> {
-        if self.tagging.votes().is_some() { Err(Error::NotLinear) } else { Ok(self.tagging.weights()) }
+    pub fn weights(&self) -> Result<&'m Weights, Error> {
+        if self.kept.tagging.votes().is_some() {
+            Err(Error::NotLinear)
+        } else {
+            Ok(self.kept.tagging.weights())
+        }
     }
 
     /// The words of a sentence, and the labels that were found.
@@ -363,11 +420,11 @@ impl Tagger {
     }
 
     fn named(&self, labels: &[u32]) -> Vec<String> {
-        labels.iter().map(|label| self.labels[*label as usize].clone()).collect()
+        labels.iter().map(|label| self.labels()[*label as usize].clone()).collect()
     }
 
     fn words(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> Vec<String> {
-        let word = self.columns.word(format);
+        let word = self.kept.columns.word(format);
         block.tokens(sentence).map(|token| block.cell(token, word).unwrap_or_default().to_owned()).collect()
     }
 
@@ -383,8 +440,8 @@ impl Tagger {
         self.weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
-        let best = self.tagging.best(seen);
-        let leads = self.tagging.leads(seen, &best.labels);
+        let best = self.kept.tagging.best(seen);
+        let leads = self.kept.tagging.leads(seen, &best.labels);
         let probable = |calibration: &Calibration| {
             let curve = calibration.curves().first();
             let at = |lead: &f64| match curve {
@@ -394,14 +451,14 @@ impl Tagger {
             };
             leads.iter().map(at).collect()
         };
-        let next = if n_next == 0 { Vec::new() } else { self.tagging.k_best(seen, n_next + 1) };
+        let next = if n_next == 0 { Vec::new() } else { self.kept.tagging.k_best(seen, n_next + 1) };
         let is_next = |tagged: &Tagged| tagged.labels != best.labels;
         let next = next.into_iter().filter(is_next).take(n_next);
         Ok(TaggedSentence {
             words: self.words(block, sentence, format),
             labels: self.named(&best.labels),
             score: best.score,
-            probabilities: self.calibration.as_ref().map(probable),
+            probabilities: self.calibration().map(probable),
             leads,
             next: next.map(|tagged| (self.named(&tagged.labels), tagged.score)).collect(),
         })
@@ -416,7 +473,7 @@ impl Tagger {
         labels: &[String],
         out: &mut String,
     ) {
-        let cell = self.columns.label_in(block, sentence, format);
+        let cell = self.kept.columns.label_in(block, sentence, format);
         format.write(block, sentence, &mut labels.iter().map(String::as_str), cell, out);
     }
 
@@ -431,15 +488,15 @@ impl Tagger {
         let weights = self.weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
-        let labels = self.tagging.best(seen).labels;
-        let leads = self.tagging.leads(seen, &labels);
+        let labels = self.kept.tagging.best(seen).labels;
+        let leads = self.kept.tagging.leads(seen, &labels);
         let reason = |token: usize| {
             let (attributes, values) = seen.token(token);
             let label = labels[token];
             let weight = |(place, attribute): (usize, &u32)| {
                 let weights = weights.of_attribute(*attribute)?;
                 let value = values.get(place).copied().unwrap_or(1.0);
-                Some((self.lexicon.name(*attribute), weights[label as usize] * value))
+                Some((self.kept.lexicon.name(*attribute), weights[label as usize] * value))
             };
             let mut attributes: Vec<(String, f64)> =
                 attributes.iter().enumerate().filter_map(weight).collect();
@@ -452,9 +509,9 @@ impl Tagger {
             }
             attributes.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
             Reason {
-                label: self.labels[label as usize].clone(),
+                label: self.labels()[label as usize].clone(),
                 lead: leads[token],
-                transition: self.tagging.step(&labels[..token], label),
+                transition: self.kept.tagging.step(&labels[..token], label),
                 attributes,
             }
         };
@@ -463,7 +520,7 @@ impl Tagger {
 
     /// What an attribute is called that speaks of what follows this label.
     pub fn link_name(&self, attribute: u32, before: u32) -> String {
-        link_name(&self.lexicon, &self.labels, attribute, before)
+        link_name(&self.kept.lexicon, self.labels(), attribute, before)
     }
 
     /// The attributes with the largest weights for a label, those for it after another one included.
@@ -481,11 +538,18 @@ impl Tagger {
         let named = |(attribute, before, weight): (u32, Option<u32>, f64)| {
             let name = match before {
                 Some(before) => self.link_name(attribute, before),
-                None => self.lexicon.name(attribute),
+                None => self.kept.lexicon.name(attribute),
             };
             (name, weight)
         };
         Ok(all.into_iter().map(named).collect())
+    }
+}
+
+impl KeptTagger {
+    /// Which of these labels may follow which.
+    pub(crate) fn constraints_for(&self, labels: &[String]) -> Constraints {
+        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
     }
 }
 

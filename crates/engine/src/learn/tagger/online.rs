@@ -1,12 +1,12 @@
 //! Learning from sentences as they come: each is met once, tagged first and learned from then.
 
-use super::Tagger;
+use super::KeptTagger;
 use super::estimate::TaggerEstimate;
 use super::options::{TaggerOptions, Wanted, check_labels};
-use super::train::{Mark, Reader, TaggerTraining, add_sentence, begin_run, check_links};
+use super::train::{Reader, TaggerTraining, add_sentence, begin_run, check_links, mark};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::model::{encode_tagger_checkpoint, training_summary};
+use crate::model::{Mark, Model, encode_sentences, training_summary};
 use crate::monitor::CheckpointRequest;
 use rosenblatt_core::{Order, Plan, Snapshot as _, Stopped, Visits};
 use rosenblatt_data::Source;
@@ -24,7 +24,7 @@ impl TaggerTraining<'_> {
         self,
         source: &Source,
         mut told: impl FnMut(&TaggerEstimate) -> ControlFlow<()>,
-    ) -> Result<Tagger, Error> {
+    ) -> Result<Model, Error> {
         let Self { options, format, start, checkpoint, mut checkpointer, .. } = self;
         let meaning = options.meaning()?;
         if options.voted {
@@ -38,7 +38,7 @@ impl TaggerTraining<'_> {
         let scheme = match meaning.constraints {
             Wanted::Scheme(scheme) => Some(scheme),
             // What nobody has seen yet may break any rule.
-            Wanted::Auto => start.and_then(Tagger::scheme),
+            Wanted::Auto => start.and_then(|tagger| tagger.scheme()),
             Wanted::None => None,
         };
         let mut reader = Reader::new(source, format, options, start)?;
@@ -54,17 +54,21 @@ impl TaggerTraining<'_> {
             let mark = &checkpoint.mark;
             n_over = read.again(&mut reader, &mut corpus, mark)?;
             // The rest of the block may have more of both.
-            known = (reader.names.len().min(mark.labels.len()), reader.lexicon.len().min(mark.attributes));
-            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1), true)?;
+            known = (reader.names.len().min(mark.classes.len()), reader.lexicon.len().min(mark.features));
+            checkpoint.check_sentences(
+                options,
+                &read.mark(reader.names[..known.0].to_vec(), known.1),
+                true,
+            )?;
         }
         let weights =
-            start.map_or_else(|| Weights::zero(shape(0), 0), |tagger| tagger.tagging.weights().clone());
+            start.map_or_else(|| Weights::zero(shape(0), 0), |tagger| tagger.tagging().weights().clone());
         let weights = weights.with_room(shape(known.0), known.1);
         let allowed = constraints(&reader.names[..known.0]);
         let mut run = begin_run(options, Arc::new(Corpus::default()), weights, allowed)?;
         let mut estimate = TaggerEstimate::of(&Agreement::default(), 1);
         if let Some(checkpoint) = checkpoint {
-            estimate = checkpoint.estimate.unwrap_or(estimate);
+            estimate = checkpoint.sentences.and_then(|of| of.estimate).unwrap_or(estimate);
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
@@ -117,12 +121,7 @@ impl TaggerTraining<'_> {
                     // What was found in the block is counted, and its sentences are gone.
                     run.space_mut().watch_next(0);
                     let mark = read.mark(reader.names.clone(), reader.lexicon.len());
-                    checkpointer.save(&encode_tagger_checkpoint(
-                        options,
-                        &mark,
-                        Some(&estimate),
-                        &run.state(),
-                    ));
+                    checkpointer.save(&encode_sentences(options, &mark, Some(&estimate), &run.state()));
                 }
                 if request == CheckpointRequest::SaveAndStop {
                     is_interrupted = true;
@@ -145,20 +144,19 @@ impl TaggerTraining<'_> {
             return Err(Error::Overflow { epoch: 1, row: None });
         }
         let tagging = Tagging::new(weights, constraints(&labels), meaning.search);
-        Ok(Tagger {
+        let kept = KeptTagger {
             options: TaggerOptions { features: set, epochs: 1, ..options.clone() },
-            labels,
             template,
             columns,
             scheme,
             lexicon,
             tagging,
-            training_summary: training_summary(read.sentences, totals, stopped, None),
             tokens: read.tokens as u64,
             progressive: (estimate.tokens > 0).then_some(estimate),
             estimate: None,
-            calibration: None,
-        })
+        };
+        let summary = training_summary(read.sentences, totals, stopped, None);
+        Ok(Model::of_tags(kept, labels, summary, None))
     }
 }
 
@@ -183,13 +181,13 @@ impl Read {
     /// Reads what an earlier run has learned from, and leaves the block in which that ended, if it did not end with it. Says
     /// how many sentences of it are over.
     fn again(&mut self, reader: &mut Reader, corpus: &mut Corpus, mark: &Mark) -> Result<usize, Error> {
-        while self.sentences < mark.sentences {
+        while self.sentences < mark.rows {
             corpus.clear();
             if !reader.take_in(corpus)? {
                 let differences = vec!["the stream is shorter than what it learned from".to_owned()];
                 return Err(Error::OtherRun { differences });
             }
-            let n_over = corpus.len().min(mark.sentences - self.sentences);
+            let n_over = corpus.len().min(mark.rows - self.sentences);
             self.take_in(corpus, 0..n_over);
             if n_over < corpus.len() {
                 return Ok(n_over);
@@ -200,8 +198,7 @@ impl Read {
     }
 
     fn mark(&self, labels: Vec<String>, attributes: usize) -> Mark {
-        let Self { sentences, tokens, digest } = self;
-        Mark { sentences: *sentences, tokens: *tokens, attributes, labels, digest: digest.digest() }
+        mark((self.sentences, self.tokens), attributes, labels, &self.digest)
     }
 }
 

@@ -4,7 +4,8 @@ use super::shards::MOST_SHARDS;
 use crate::algorithms;
 use crate::defaults;
 use crate::error::Error;
-use rosenblatt_core::{Info, Params, Rule};
+use crate::spec::{Options, Spec};
+use rosenblatt_core::{Average, Info, Params, Readout, Rule};
 use rosenblatt_sequence::template::{self, Template};
 use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
@@ -135,6 +136,55 @@ impl TaggerOptions {
             Recalled::Mean => "averaged",
             Recalled::Last => "last",
         }
+    }
+
+    /// The same with this read-out; an error if sentences have none such.
+    pub fn read_out(self, readout: Readout) -> Result<Self, Error> {
+        let (averaged, voted) = match readout {
+            Readout::Averaged(Average::Post) => (true, false),
+            Readout::Last => (false, false),
+            Readout::Voted => (true, true),
+            other => {
+                let expected = "averaged, last or voted for sentences";
+                return Err(Error::Range { name: "readout", expected, found: other.to_string() });
+            }
+        };
+        Ok(Self { averaged, voted, ..self })
+    }
+
+    /// The same, learning by the rule of a candidate.
+    pub(crate) fn learning_as(&self, candidate: &Options) -> Result<Self, Error> {
+        let (algorithm, params) = (candidate.algorithm.clone(), candidate.params.clone());
+        if candidate.kernel.is_some() {
+            let found = format!("{algorithm} with one");
+            return Err(Error::Range { name: "kernel", expected: "left out for sentences", found });
+        }
+        let same = Self { algorithm, params, ..self.clone() };
+        match candidate.readout {
+            Some(readout) => same.read_out(readout),
+            None => Ok(same),
+        }
+    }
+
+    /// The rule with its parameters, and its read-out.
+    pub fn rule(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let params = if params.is_empty() { String::new() } else { format!("({})", params.join(",")) };
+        format!("{}{params} {}", self.algorithm, self.readout())
+    }
+
+    /// The rule, its parameters, its read-out, epochs and seed, as models of rows have them.
+    pub(crate) fn spec(&self) -> Spec {
+        let readout = match self.recalled() {
+            Recalled::Votes => Readout::Voted,
+            Recalled::Mean => Readout::Averaged(Average::Post),
+            Recalled::Last => Readout::Last,
+        };
+        let Self { algorithm, params, epochs, seed, .. } = self.clone();
+        let learning = Options { algorithm, params, epochs, seed, validation: None, ..Options::default() };
+        // Rows have other read-outs for some rules than sentences.
+        let said = Spec::new(Options { readout: Some(readout), ..learning.clone() });
+        said.or_else(|_| Spec::new(learning)).unwrap_or_default()
     }
 
     pub(super) fn recalled(&self) -> Recalled {

@@ -1,18 +1,19 @@
 //! What there is to say of a tagger, as JSON, for every face.
 
-use super::{Tagger, TaggerEstimate};
+use super::{Reason, Room, Tagger, TaggerEstimate};
 use crate::error::Error;
+use rosenblatt_data::{SentenceFormat, Sentences};
 use rosenblatt_sequence::Scheme;
 use rosenblatt_sequence::spans::{Agreement, Count};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-impl Tagger {
+impl Tagger<'_> {
     /// What it is and how its training went.
     pub fn summary(&self) -> Value {
         let training = self.training_summary();
         json!({
-            "kind": "tagger",
+            "task": self.model().task(),
             "options": self.options(),
             "labels": self.labels(),
             "sentences": training.rows,
@@ -42,6 +43,68 @@ impl Tagger {
             |before: u32| (0..n_labels).map(|label| weights.of_pair(before, label)).collect::<Vec<f64>>();
         told["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());
         told
+    }
+}
+
+/// What is told of a sentence besides its tags.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Telling {
+    /// The score of the tags, and how far each leads.
+    pub scores: bool,
+    /// How probable each tag is; an error if the model was not calibrated.
+    pub probabilities: bool,
+    /// This many label sequences, the best among them.
+    pub k_best: Option<usize>,
+    /// This many attributes of every token.
+    pub explain: Option<usize>,
+}
+
+impl Tagger<'_> {
+    /// A sentence with its tags as an object, the same for every face.
+    pub fn object(
+        &self,
+        block: &Sentences,
+        number: usize,
+        format: &dyn SentenceFormat,
+        telling: Telling,
+        room: &mut Room,
+    ) -> Result<Value, Error> {
+        let Telling { scores, probabilities, k_best, explain } = telling;
+        if probabilities && self.weights().is_ok() && self.calibration().is_none() {
+            return Err(Error::NotCalibrated);
+        }
+        let needs_leads = probabilities || k_best.is_some() || explain.is_some();
+        if !needs_leads && (!scores || self.weights().is_err()) {
+            let (tokens, tags) = self.label(block, number, format, room)?;
+            let mut object = json!({"tokens": tokens, "tags": tags});
+            if scores {
+                (object["score"], object["leads"]) = (Value::Null, Value::Null);
+            }
+            return Ok(object);
+        }
+        let n_next = k_best.unwrap_or(1).saturating_sub(1);
+        let told = self.tell(block, number, format, n_next, room)?;
+        let mut object = json!({"tokens": told.words, "tags": told.labels});
+        if scores {
+            let leads = told.leads.iter().map(|lead| lead.is_finite().then_some(lead));
+            let leads: Vec<Option<&f64>> = leads.collect();
+            (object["score"], object["leads"]) = (json!(told.score), json!(leads));
+        }
+        if probabilities {
+            object["probabilities"] = json!(told.probabilities);
+        }
+        if k_best.is_some() {
+            let one = |(tags, score): &(Vec<String>, f64)| json!({ "tags": tags, "score": score });
+            object["next-best"] = told.next.iter().map(one).collect();
+        }
+        if let Some(most) = explain {
+            let one = |reason: Reason| {
+                let attributes: Vec<_> = reason.attributes.into_iter().take(most).collect();
+                json!({ "transition": reason.transition, "attributes": attributes })
+            };
+            object["reasons"] = self.explain(block, number, format, room)?.into_iter().map(one).collect();
+        }
+        Ok(object)
     }
 }
 

@@ -8,7 +8,7 @@ use super::TaggerOptions;
 use super::estimate::each;
 use super::train::{Material, Trained};
 use crate::error::Error;
-use crate::model::{TaggerCheckpoint, encode_tagger_checkpoint, training_summary};
+use crate::model::{Checkpoint, encode_sentences, training_summary};
 use crate::monitor::{CheckpointRequest, Checkpointer};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
@@ -17,7 +17,7 @@ use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals, threads};
 use rosenblatt_sequence::{Numbers, Weights};
 
 /// What is gone on from, and who keeps checkpoints.
-type Checkpoints<'a> = (Option<TaggerCheckpoint>, Option<&'a mut dyn Checkpointer>);
+type Checkpoints<'a> = (Option<Checkpoint>, Option<&'a mut dyn Checkpointer>);
 
 /// The most shards: each has weights of its own.
 pub(super) const MOST_SHARDS: usize = 64;
@@ -52,7 +52,7 @@ fn train_on(
     let mut stopped = Stopped::Epochs;
     let mark = material.mark();
     if let Some(checkpoint) = checkpoint {
-        checkpoint.check(options, &mark, false)?;
+        checkpoint.check_sentences(options, &mark, false)?;
         (totals, weights, average) = restore(checkpoint.state, options, &weights)
             .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
     }
@@ -62,7 +62,7 @@ fn train_on(
             let request = checkpointer.request(&totals);
             if request != CheckpointRequest::Continue {
                 let state = state(&totals, &weights, average.as_ref());
-                checkpointer.save(&encode_tagger_checkpoint(options, &mark, None, &state));
+                checkpointer.save(&encode_sentences(options, &mark, None, &state));
             }
             if request == CheckpointRequest::SaveAndStop {
                 return Err(Error::Interrupted { epoch: totals.epochs + 1 });
@@ -156,8 +156,8 @@ fn restore(
     Ok((Totals { epochs, rounds, mistakes, updates, errors }, weights, average))
 }
 
-/// Several runs at once have no one state to look at.
-struct Nowhere;
+/// Several runs at once, and streams between two blocks, have no state to look at.
+pub(super) struct Nowhere;
 
 impl Snapshot for Nowhere {
     fn read(&self, _readout: Readout) -> Option<Kept> {

@@ -3,10 +3,11 @@
 use super::estimate::{self, Judging, TaggerEstimate};
 use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
 use super::reading::{Columns, suited, template_text};
-use super::{Tagger, shards};
+use super::shards::Nowhere;
+use super::{KeptTagger, Tagger, shards};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::model::{TaggerCheckpoint, TrainingSummary, encode_tagger_checkpoint, training_summary};
+use crate::model::{Checkpoint, Mark, Model, TrainingSummary, encode_sentences, training_summary};
 use crate::monitor::{CheckpointRequest, Checkpointer};
 use crate::start::MOST_WEIGHT_BYTES;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
@@ -17,7 +18,6 @@ use rosenblatt_sequence::{
     Constraints, Corpus, Design, Lead, Lexicon, Numbers, Order, Past, Scheme, Scratch, Sentence, Shape,
     TaggerSpace, Tagging, Votes, Weights, template,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,21 +27,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct TaggerTraining<'a> {
     pub(super) options: &'a TaggerOptions,
     pub(super) format: Option<&'static dyn SentenceFormat>,
-    pub(super) start: Option<&'a Tagger>,
+    pub(super) start: Option<Tagger<'a>>,
     judging: Judging,
-    pub(super) checkpoint: Option<TaggerCheckpoint>,
+    online: bool,
+    pub(super) checkpoint: Option<Checkpoint>,
     pub(super) checkpointer: Option<&'a mut dyn Checkpointer>,
-}
-
-/// What tells the sentences of one run from those of another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Mark {
-    pub(crate) sentences: usize,
-    pub(crate) tokens: usize,
-    pub(crate) attributes: usize,
-    pub(crate) labels: Vec<String>,
-    pub(crate) digest: String,
 }
 
 /// Sentences that were read, as numbers, and what the numbers mean.
@@ -61,13 +51,13 @@ impl<'a> TaggerTraining<'a> {
     /// Trains what `options` describe.
     pub fn new(options: &'a TaggerOptions) -> Self {
         let (format, start, judging) = (None, None, Judging::default());
-        Self { options, format, start, judging, checkpoint: None, checkpointer: None }
+        Self { options, format, start, judging, online: false, checkpoint: None, checkpointer: None }
     }
 
-    /// Starts from the weights of this tagger, and reads sentences as it does. Labels and attributes that are new are
+    /// Starts from the weights of this model, and reads sentences as it does. Labels and attributes that are new are
     /// taken in.
     #[must_use]
-    pub fn start_from(self, start: Option<&'a Tagger>) -> Self {
+    pub fn start_from(self, start: Option<Tagger<'a>>) -> Self {
         Self { start, ..self }
     }
 
@@ -86,18 +76,45 @@ impl<'a> TaggerTraining<'a> {
 
     /// Goes on from where an earlier run of the same options on the same sentences stood, to the same bits.
     #[must_use]
-    pub fn resume(self, checkpoint: Option<TaggerCheckpoint>) -> Self {
+    pub fn resume(self, checkpoint: Option<Checkpoint>) -> Self {
         Self { checkpoint, ..self }
     }
 
     /// Hands checkpoints to `checkpointer` whenever it asks for one.
     #[must_use]
-    pub fn checkpointer(self, checkpointer: &'a mut dyn Checkpointer) -> Self {
-        Self { checkpointer: Some(checkpointer), ..self }
+    pub fn checkpointer<'k>(self, checkpointer: &'k mut dyn Checkpointer) -> TaggerTraining<'k>
+    where
+        'a: 'k,
+    {
+        let Self { options, format, start, judging, online, checkpoint, .. } = self;
+        TaggerTraining {
+            options,
+            format,
+            start,
+            judging,
+            online,
+            checkpoint,
+            checkpointer: Some(checkpointer),
+        }
     }
 
-    /// Reads and trains, watched by `observer`.
-    pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Tagger, Error> {
+    /// Reads the sentences once, in their order, as [`TaggerTraining::run_online`] does.
+    #[must_use]
+    pub fn online(self, online: bool) -> Self {
+        Self { online, ..self }
+    }
+
+    /// Reads and trains, watched by `observer`, to which every block of a stream is an epoch.
+    pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Model, Error> {
+        if self.online {
+            return self.run_online(source, |so_far| {
+                let wrong = so_far.sentences - so_far.sentences_right;
+                let (rounds, visited) = (so_far.sentences, so_far.sentences);
+                let seen =
+                    Epoch { number: 1, rounds, visited, mistakes: wrong, updates: wrong, errors: wrong };
+                observer.epoch(&seen, &Nowhere)
+            });
+        }
         self.options.check()?;
         self.judging.check(self.options, self.start.is_some())?;
         let stream = sentences(source, self.format)?;
@@ -105,13 +122,13 @@ impl<'a> TaggerTraining<'a> {
     }
 
     /// The same of sentences that somebody else opened, or has in memory.
-    pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Tagger, Error> {
-        let Self { options, format: _, start, judging, checkpoint, checkpointer } = self;
+    pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Model, Error> {
+        let Self { options, start, judging, checkpoint, checkpointer, .. } = self;
         let meaning = options.meaning()?;
         judging.check(options, start.is_some())?;
         let material = Material::of(stream, options, start)?;
         let parts = judging.parts(material.corpus.len(), options.seed)?;
-        let weights = start.map(|tagger| material.room_for(tagger));
+        let weights = start.map(|tagger| material.room_for(&tagger));
         // What is judged learns beside what is kept: neither waits for the other, nor has a part in it.
         let is_over = AtomicBool::new(false);
         let (trained, judged) = std::thread::scope(|scope| {
@@ -132,20 +149,19 @@ impl<'a> TaggerTraining<'a> {
         let tokens = material.corpus.n_tokens() as u64;
         let tagging = Tagging::new(weights, material.constraints(), meaning.search).voted(votes);
         let Material { lexicon, labels, columns, set, template, scheme, .. } = material;
-        Ok(Tagger {
-            options: TaggerOptions { features: set, ..options.normal() },
-            labels,
+        let options = TaggerOptions { features: set, ..options.normal() };
+        let kept = KeptTagger {
+            options,
             template,
             columns,
             scheme,
             lexicon,
             tagging,
-            training_summary: summary,
             tokens,
             progressive,
             estimate,
-            calibration,
-        })
+        };
+        Ok(Model::of_tags(kept, labels, summary, calibration))
     }
 }
 
@@ -165,20 +181,20 @@ impl Material {
         source: &Source,
         format: Option<&'static dyn SentenceFormat>,
         options: &TaggerOptions,
-        start: Option<&Tagger>,
+        start: Option<Tagger<'_>>,
     ) -> Result<Self, Error> {
         Self::of(sentences(source, format)?, options, start)
     }
 
     /// Reads the sentences of a stream.
-    fn of(stream: SentenceStream, options: &TaggerOptions, start: Option<&Tagger>) -> Result<Self, Error> {
+    fn of(stream: SentenceStream, options: &TaggerOptions, start: Option<Tagger<'_>>) -> Result<Self, Error> {
         let meaning = options.meaning()?;
         let mut reader = Reader::over(stream, options, start)?;
         let mut corpus = Corpus::default();
         while reader.take_in(&mut corpus)? {}
         let Reader { lexicon, mut names, columns, set, template, .. } = reader;
         // Numbered in alphabetical order, whatever the order of the sentences; those that are new behind those that are not.
-        let n_known = start.map_or(0, |tagger| tagger.labels.len());
+        let n_known = start.map_or(0, |tagger| tagger.labels().len());
         let mut labels = names.clone();
         labels[n_known..].sort();
         let mut places = vec![0; names.len()];
@@ -202,7 +218,7 @@ impl Material {
                 .renumber(|attribute| (counts[attribute as usize] >= options.min_count).then_some(attribute));
         }
         // What is there, the true labels once, and a rival in every epoch.
-        let n_there = start.map_or(0, |tagger| tagger.tagging.weights().n_link_quads());
+        let n_there = start.map_or(0, |tagger| tagger.tagging().weights().n_link_quads());
         let n_quads = n_there as u128 + corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
         check_links(lexicon.len(), labels.len(), n_quads, meaning.variances)?;
         let needed = lexicon.len() as u128 * labels.len().next_multiple_of(4) as u128 * 8;
@@ -223,8 +239,8 @@ impl Material {
     }
 
     /// The weights of the tagger that these sentences were read for, with room for what is new in them.
-    fn room_for(&self, start: &Tagger) -> Weights {
-        let weights = start.tagging.weights().clone();
+    fn room_for(&self, start: &Tagger<'_>) -> Weights {
+        let weights = start.tagging().weights().clone();
         let shape = self.shape(weights.shape().order);
         weights.with_room(shape, self.lexicon.len())
     }
@@ -242,7 +258,7 @@ impl Material {
         &self,
         options: &TaggerOptions,
         start: Option<Weights>,
-        checkpoint: Option<TaggerCheckpoint>,
+        checkpoint: Option<Checkpoint>,
         checkpointer: Option<&mut dyn Checkpointer>,
         observer: &mut dyn Observer,
     ) -> Result<Trained, Error> {
@@ -253,7 +269,7 @@ impl Material {
         let mut run = self.begin(options, start)?;
         run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
-            checkpoint.check(options, &mark, false)?;
+            checkpoint.check_sentences(options, &mark, false)?;
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
@@ -312,14 +328,20 @@ impl Material {
     pub(super) fn mark(&self) -> Mark {
         let mut digest = Fingerprint::default();
         self.corpus.iter().for_each(|sentence| add_sentence(&mut digest, sentence));
-        Mark {
-            sentences: self.corpus.len(),
-            tokens: self.corpus.n_tokens(),
-            attributes: self.lexicon.len(),
-            labels: self.labels.clone(),
-            digest: digest.digest(),
-        }
+        let Self { corpus, lexicon, labels, .. } = self;
+        mark((corpus.len(), corpus.n_tokens()), lexicon.len(), labels.clone(), &digest)
     }
+}
+
+/// What tells these sentences and tokens from others.
+pub(super) fn mark(
+    (rows, used): (usize, usize),
+    features: usize,
+    classes: Vec<String>,
+    digest: &Fingerprint,
+) -> Mark {
+    let (choice, reading) = (String::new(), String::new());
+    Mark { rows, features, classes, used, values: digest.digest(), choice, reading }
 }
 
 /// Takes in what tells a sentence from others.
@@ -395,7 +417,7 @@ impl Reader {
         source: &Source,
         format: Option<&'static dyn SentenceFormat>,
         options: &TaggerOptions,
-        start: Option<&Tagger>,
+        start: Option<Tagger<'_>>,
     ) -> Result<Self, Error> {
         Self::over(sentences(source, format)?, options, start)
     }
@@ -403,7 +425,7 @@ impl Reader {
     fn over(
         mut stream: SentenceStream,
         options: &TaggerOptions,
-        start: Option<&Tagger>,
+        start: Option<Tagger<'_>>,
     ) -> Result<Self, Error> {
         let mut block = Sentences::default();
         if !stream.next(&mut block)? {
@@ -413,31 +435,32 @@ impl Reader {
         let columns = Columns::new(&block, format, options.label.as_deref())?;
         let scratch = Scratch::default();
         if let Some(start) = start {
-            if options.voted || start.options.voted {
+            let (kept, labels) = (start.kept, start.labels());
+            if options.voted || kept.options.voted {
                 let what = "hypotheses that vote begin at zero, and so does what they vote on".to_owned();
                 return Err(Error::BadStart { what });
             }
-            if options.hash_bits != start.options.hash_bits {
+            if options.hash_bits != kept.options.hash_bits {
                 let what = "its attributes are hashed in another way, or not at all".to_owned();
                 return Err(Error::BadStart { what });
             }
-            if columns != start.columns {
+            if columns != kept.columns {
                 let what = format!(
                     "it learned from {} of {} columns with the label in number {}, and here are {} of {} with it in \
                      number {}",
-                    start.columns.format,
-                    start.columns.width,
-                    start.columns.label + 1,
+                    kept.columns.format,
+                    kept.columns.width,
+                    kept.columns.label + 1,
                     columns.format,
                     columns.width,
                     columns.label + 1
                 );
                 return Err(Error::BadStart { what });
             }
-            let names = start.labels.clone();
+            let names = labels.to_vec();
             let numbers = names.iter().cloned().zip(0..).collect();
-            let (set, template) = (start.options.features.clone(), start.template.clone());
-            let lexicon = start.lexicon.clone();
+            let (set, template) = (kept.options.features.clone(), kept.template.clone());
+            let lexicon = kept.lexicon.clone();
             return Ok(Self {
                 stream,
                 block,
@@ -563,7 +586,7 @@ impl Observer for Keeping<'_, '_> {
         let Some(checkpointer) = &mut self.checkpointer else { return ControlFlow::Continue(()) };
         let request = checkpointer.request(so_far);
         if request != CheckpointRequest::Continue {
-            checkpointer.save(&encode_tagger_checkpoint(self.options, self.mark, None, &run.state()));
+            checkpointer.save(&encode_sentences(self.options, self.mark, None, &run.state()));
         }
         if request == CheckpointRequest::SaveAndStop {
             self.stopped = true;

@@ -1,0 +1,233 @@
+//! Nothing goes on for ever or takes all there is: rules, crafted models, devices without end, scores beyond numbers, and
+//! what a terminal is sent.
+
+use crate::bench::Bench;
+use rosenblatt::ALGORITHMS;
+use rosenblatt::model::model_checksum;
+use serde_json::{Value, json};
+use std::fs;
+use std::time::{Duration, Instant};
+
+const PREFIX: usize = 64;
+
+/// Rows of three features that are nearly separable.
+fn prepared() -> Bench {
+    let bench = Bench::new();
+    let line =
+        |row: usize| format!("{} 1:0.{} 2:0.{} 3:1\n", u8::from(row % 7 < 3), (row * 7) % 13, (row * 5) % 11);
+    bench.write("d.svm", (0..120).map(line).collect::<String>());
+    bench
+}
+
+/// The model at `from` with another header and other arrays, as `to`.
+fn craft(bench: &Bench, from: &str, to: &str, change: impl FnOnce(&mut Value, &mut Vec<u8>)) {
+    let bytes = fs::read(bench.path(from)).unwrap();
+    let length = u64::from_le_bytes(bytes[16..24].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[PREFIX..PREFIX + length]).unwrap();
+    let mut body = bytes[PREFIX + length..].to_vec();
+    change(&mut header, &mut body);
+    let header = serde_json::to_vec(&header).unwrap();
+    let mut crafted = [&bytes[..PREFIX], &header, &body].concat();
+    crafted[16..24].copy_from_slice(&(header.len() as u64).to_le_bytes());
+    crafted[24..32].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    model_checksum(&mut crafted);
+    bench.write(to, crafted);
+}
+
+#[test]
+fn every_rule_comes_to_an_end_whatever_rows_weigh() {
+    let bench = Bench::new();
+    bench.write("q.svm", "1 1:1 2:2\n0 1:2 2:1\n1 1:2 2:3\n0 1:3 2:1\n");
+    for entry in ALGORITHMS.iter() {
+        let name = entry.info.name;
+        for more in ["--epochs 20 --holdout 0", "--scale none --online"] {
+            let done = bench.run(&format!(
+                "timeout 60 rosenblatt train q.svm -a {name} --class-weight 0=1e300 --precision f64 {more} --model q.model"
+            ));
+            assert!(matches!(done.code, Some(0..=2)), "{name} {more}\n{:?} {}", done.code, done.all());
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_a_training_whose_rows_are_met_again_and_again() {
+    let bench = Bench::new();
+    let line = |row: usize| format!("{} 1:{} 2:{}\n", row % 2, (row * 7) % 13, (row * 5) % 11);
+    bench.write("d.svm", (0..4000).map(line).collect::<String>());
+    for rule in ["aggressive-romma", "dynamic-margin", "alma"] {
+        let start = Instant::now();
+        let done = bench.run(&format!(
+            "rosenblatt train d.svm -a {rule} --class-weight 0=1e300 --precision f64 --epochs 1000000 --patience 0 \
+             --holdout 0 --model x.model & p=$!; while ! test -e .x.model.lock; do sleep 0.02; done; sleep 1; \
+             kill -TERM $p; (sleep 20; kill -9 $p) > /dev/null 2>&1 & wait $p"
+        ));
+        let told = format!("{rule} after {:?}: {:?} {}", start.elapsed(), done.code, done.all());
+        // What was over before the signal came is no failure.
+        assert!(matches!(done.code, Some(143 | 0 | 1)), "{told}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{told}");
+        let _ = fs::remove_file(bench.path("x.model"));
+    }
+}
+
+#[test]
+fn a_small_file_that_claims_a_great_width_costs_little() {
+    let bench = prepared();
+    for (name, more) in
+        [("plain", ""), ("hash", "--hash-bits 10"), ("voted", "--readout voted"), ("kernel", "--kernel rbf")]
+    {
+        bench.ok(&format!("rosenblatt train d.svm -a perceptron {more} --model {name} --quiet"));
+        craft(&bench, name, &format!("{name}.model"), |header, body| {
+            let hypothesis = header["hypothesis"].as_object_mut().unwrap();
+            let (kind, text) = hypothesis.iter_mut().next().unwrap();
+            let is_linear = kind == "hyperplanes";
+            text["width"] = json!(30_000_000);
+            if is_linear {
+                text["sparse"] = json!(true);
+                *body = [&1_u32.to_le_bytes()[..], &1.5_f64.to_le_bytes(), &[0; 8]].concat();
+                header["arrays"] = json!([
+                    { "name": "places", "type": "u32", "count": 1 },
+                    { "name": "weights", "type": "f64", "count": 1 },
+                    { "name": "biases", "type": "f64", "count": 1 },
+                ]);
+                header.as_object_mut().unwrap().remove("calibration");
+            }
+        });
+        for line in [
+            "inspect {m}",
+            "inspect {m} --weights",
+            "inspect {m} --export json out",
+            "inspect {m} --export onnx out",
+            "train d.svm -a perceptron --start-from {m} --model new.model",
+            "report d.svm --model {m} -o out.html",
+            "predict d.svm --model {m}",
+            "predict d.svm --model {m} --explain 2",
+            "evaluate d.svm --model {m}",
+            "plot boundary d.svm --model {m} -o out.svg",
+            "plot weights --model {m} -o out.svg",
+            "certify d.svm --model {m}",
+            "mix {m} {m} -o new.model",
+        ] {
+            let line = line.replace("{m}", &format!("{name}.model"));
+            let start = Instant::now();
+            // Room for the program and its threads, and for pages of zeros that nothing touches.
+            let done = bench.run(&format!("ulimit -v 900000; timeout 60 rosenblatt {line}"));
+            let told = format!("{line}: {:?} after {:?}\n{}", done.code, start.elapsed(), done.stderr);
+            assert!(matches!(done.code, Some(0 | 1)) && !done.stderr.contains("no more memory"), "{told}");
+            for made in ["out", "out.html", "out.svg", "new.model"] {
+                let _ = fs::remove_file(bench.path(made));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_score_that_is_no_number_is_an_error() {
+    let bench = prepared();
+    bench.ok("rosenblatt train d.svm -a perceptron --scale none --calibrate platt --model d.model --quiet");
+    craft(&bench, "d.model", "huge.model", |header, body| {
+        let n_weights = header["arrays"][0]["count"].as_u64().unwrap() as usize;
+        for (place, weight) in body.chunks_exact_mut(8).take(n_weights).enumerate() {
+            let sign = if place == 0 { -1.0 } else { 1.0 };
+            weight.copy_from_slice(&(sign * 1.7e308_f64).to_le_bytes());
+        }
+    });
+    bench.write("wide.svm", "1 1:1000 2:1000 3:1000\n0 1:0.5 2:0.1 3:1\n");
+    for line in [
+        "predict wide.svm --model huge.model --probabilities",
+        "predict wide.svm --model huge.model --scores",
+        "predict wide.svm --model huge.model",
+        "evaluate wide.svm --model huge.model",
+    ] {
+        let done = bench.run(&format!("rosenblatt {line}"));
+        assert_eq!(done.code, Some(1), "{line}\n{}", done.all());
+        assert!(
+            done.stderr.contains("no finite number") && !done.stdout.contains("NaN"),
+            "{line}\n{}",
+            done.all()
+        );
+    }
+}
+
+#[test]
+fn a_device_without_end_is_given_up() {
+    let bench = prepared();
+    bench.ok("rosenblatt train d.svm -a perceptron --model m.model --quiet");
+    bench.write("s.conll", "the D\ncat N\n\n".repeat(6));
+    fs::create_dir(bench.path("models")).unwrap();
+    let mut lines = Vec::new();
+    for device in ["/dev/zero", "/dev/urandom"] {
+        lines.push(format!("train s.conll --features {device} --model x.model"));
+        lines.push(format!("certify d.svm --check {device}"));
+        lines.push(format!("report d.svm --model m.model --certificate {device} -o out.html"));
+        lines.push(format!("serve models --address 127.0.0.1:0 --tokens {device}"));
+        lines.push(format!("serve models --address 127.0.0.1:0 --tls-cert {device} --tls-key {device}"));
+        lines.push(format!("predict d.svm --model {device}"));
+        lines.push(format!("train d.svm --start-from {device} --model x.model"));
+        lines.push(format!("train d.svm --labels {device} --format libsvm --model x.model"));
+    }
+    lines.push("train d.svm -a perceptron --memory 1KiB --cache /dev/zero --model x.model".to_owned());
+    bench.ok("mkfifo pipe");
+    lines.push("train d.svm -a perceptron --memory 1KiB --cache pipe --model x.model".to_owned());
+    for line in lines {
+        let done = bench.run(&format!("ulimit -v 1000000; timeout 60 rosenblatt {line}"));
+        let told = format!("{line}\n{:?} {}", done.code, done.all());
+        assert!(matches!(done.code, Some(0..=2)) && !done.stderr.contains("no more memory"), "{told}");
+    }
+}
+
+#[test]
+fn rows_from_a_pipe_are_converted_without_being_held() {
+    let bench = Bench::new();
+    let line = |row: usize| format!("{} 1:{} 2:{}\n", row % 2, row % 13, row % 11);
+    bench.write("d.svm", (0..3000).map(line).collect::<String>());
+    bench.ok("rosenblatt convert d.svm direct.csv --quiet");
+    bench.ok("cat d.svm | rosenblatt convert - piped.csv --format libsvm --quiet");
+    assert!(fs::read(bench.path("direct.csv")).unwrap() == fs::read(bench.path("piped.csv")).unwrap());
+    // A line that is longer than all memory is refused for its length.
+    let done = bench.run(
+        "ulimit -v 400000; head -c 400000000 /dev/zero | tr '\\0' 1 | timeout 100 rosenblatt convert - x.csv --format libsvm",
+    );
+    assert!(done.code == Some(1) && done.stderr.contains("longer than"), "{:?} {}", done.code, done.all());
+}
+
+#[test]
+fn a_server_without_threads_says_so() {
+    let bench = prepared();
+    fs::create_dir(bench.path("models")).unwrap();
+    // The system's administrator has as many as there are.
+    bench.ok("chmod 755 . models && cp $(command -v rosenblatt) ./program");
+    let as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    if bench.run(&format!("{as_nobody} true")).code != Some(0) {
+        return;
+    }
+    for command in ["serve models --read-only --address 127.0.0.1:0", "playground --port 0"] {
+        let done =
+            bench.run(&format!("{as_nobody} sh -c 'ulimit -u 2; exec timeout 20 ./program {command}'"));
+        let told = format!("{command}\n{:?} {}", done.code, done.all());
+        assert!(!done.all().contains("panicked") && done.code != Some(101), "{told}");
+    }
+}
+
+#[test]
+fn no_result_commands_a_terminal() {
+    let bench = Bench::new();
+    bench.write("t.csv", "a\u{1b}]0;title\u{7},b\u{202e},class\n1,2,x\n2,1,y\n3,1,y\n0,2,x\n");
+    bench.ok("rosenblatt train t.csv --label class --holdout 0 -a perceptron --quiet --model t.model");
+    if bench.run("script --version").code != Some(0) {
+        return;
+    }
+    for line in [
+        "inspect t.model",
+        "inspect t.model --weights",
+        "inspect t.model --export csv -",
+        "inspect t.model --export json -",
+        "plot weights --model t.model",
+        "trace t.csv --label class",
+        "convert t.csv - --to csv --label class",
+        "predict t.csv --model t.model --explain 2",
+    ] {
+        let shown = bench.run(&format!("script -qec 'rosenblatt {line}' /dev/null"));
+        let is_raw = shown.stdout.contains("\u{1b}]0") || shown.stdout.contains(['\u{202e}', '\u{7}']);
+        assert!(!is_raw, "{line}\n{:?}", shown.stdout);
+    }
+}

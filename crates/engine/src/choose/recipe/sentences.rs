@@ -1,0 +1,114 @@
+//! A source of sentences: what the recipe says of holding out, probabilities, starts and streams, said of tokens.
+
+use super::{Choice, Outline, Plan, Recipe, Trained};
+use crate::defaults;
+use crate::error::Error;
+use crate::model::{Checkpoint, Model};
+use crate::monitor::{Monitor, Stage};
+use crate::spec::Options;
+use crate::tagger::{self, Judging, TaggerOptions, TaggerTraining, TaggerTrial, are_sentences};
+use rosenblatt_data::{Part, Scaling, SentenceFormat, Source, find_sentence_format};
+
+/// What is learned, if the source holds sentences: because the recipe says so, or because of how files are called.
+pub(super) fn options(recipe: &Recipe, source: &Source) -> Option<TaggerOptions> {
+    let names: Vec<String> = source.parts().iter().map(Part::name).collect();
+    let are_meant = || are_sentences(recipe.reading.format.as_deref(), names.iter().map(String::as_str));
+    recipe.tagging.clone().or_else(|| are_meant().then(TaggerOptions::default))
+}
+
+/// Checks what can be checked before anything is read.
+pub(super) fn check(recipe: &Recipe, options: &TaggerOptions) -> Result<(), Error> {
+    options.check()?;
+    judging(recipe).check(options, recipe.start.is_some())
+}
+
+fn judging(recipe: &Recipe) -> Judging {
+    Judging { plan: recipe.estimate, calibrate: recipe.calibration }
+}
+
+pub(super) fn train(
+    recipe: &Recipe,
+    options: TaggerOptions,
+    source: &Source,
+    checkpoint: Option<Checkpoint>,
+    monitor: &mut dyn Monitor,
+) -> Result<Trained, Error> {
+    check(recipe, &options)?;
+    let start = recipe.start.as_deref().map(Model::to_tag).transpose()?;
+    let format = recipe.reading.format.as_deref().map(find_sentence_format).transpose()?;
+    let source = match recipe.choice {
+        Choice::Race(_) => source.rewindable(recipe.reading.limits.held_bytes)?,
+        Choice::Auto | Choice::Given => source.clone(),
+    };
+    let (options, notes) = chosen(recipe, options, &source, format, monitor)?;
+    monitor.stage(Stage::Training);
+    let training = TaggerTraining::new(&options)
+        .format(format)
+        .start_from(start)
+        .resume(checkpoint)
+        .judged(judging(recipe))
+        .online(recipe.online);
+    let spec = options.spec();
+    let mut watch = monitor.training(&spec, None)?;
+    let model = training.checkpointer(&mut *watch.checkpointer).run(&source, &mut *watch.observer)?;
+    drop(watch);
+    let tagger = model.to_tag()?;
+    let data = Outline {
+        source: source.name(),
+        rows: model.training_summary.rows as u64,
+        features: tagger.lexicon().len(),
+        classes: model.labels.names().iter().map(|label| (label.clone(), 0)).collect(),
+        label: None,
+        scaling: Scaling::None,
+        dropped: 0,
+        skipped: 0,
+    };
+    Ok(Trained {
+        data,
+        training: None,
+        estimate: None,
+        race: None,
+        mistake_bound: None,
+        progress: Vec::new(),
+        notes,
+        is_unfinished: false,
+        model,
+    })
+}
+
+/// What is learned: the candidate of a race that does best on folds of the sentences, else what is said.
+fn chosen(
+    recipe: &Recipe,
+    options: TaggerOptions,
+    source: &Source,
+    format: Option<&'static dyn SentenceFormat>,
+    monitor: &mut dyn Monitor,
+) -> Result<(TaggerOptions, Vec<String>), Error> {
+    let Choice::Race(racing) = &recipe.choice else { return Ok((options, Vec::new())) };
+    if recipe.start.is_some() {
+        return Err(Error::BadStart { what: "a race starts from nothing".to_owned() });
+    }
+    let n_folds = match recipe.estimate {
+        Plan::Folds(n_folds) => n_folds,
+        Plan::Auto | Plan::HoldOut(_) => defaults::RACE_FOLDS,
+    };
+    let usual = ["perceptron", "pa1", "arow"]
+        .map(|name| Options { algorithm: name.to_owned(), ..Options::default() });
+    let rules = if racing.candidates.is_empty() { &usual[..] } else { &racing.candidates };
+    let candidates = rules.iter().map(|candidate| options.learning_as(candidate));
+    let candidates = candidates.collect::<Result<Vec<_>, _>>()?;
+    let compared = tagger::compare(&candidates, source, format, n_folds, options.seed, monitor)?;
+    let told = |trial: &TaggerTrial| {
+        let whole = trial.whole();
+        let what = if whole.has_spans() { "F1 of spans" } else { "of the tokens right" };
+        format!("{}: {:.2} % {what}", trial.options.rule(), 100.0 * TaggerTrial::worth(&whole))
+    };
+    let mut notes =
+        vec![format!("race on {n_folds} folds of {} sentences, the best first:", compared.sentences)];
+    notes.extend(compared.trials.iter().map(told));
+    notes.extend(
+        compared.failed.iter().map(|(options, error)| format!("left out: {}: {error}", options.rule())),
+    );
+    let best = compared.trials.first().map_or(0, |trial| trial.candidate);
+    Ok((candidates.into_iter().nth(best).unwrap_or(options), notes))
+}

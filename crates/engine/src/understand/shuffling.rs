@@ -1,0 +1,191 @@
+//! Which columns matter: what is lost when the values of one are shuffled among rows that were not learned from
+//! (Breiman 2001; Fisher, Rudin and Dominici 2019).
+//!
+//! A large weight says little of a column: a category of a few rows may have one, and no row misses it. Shuffling takes from
+//! the model what it knew by a column and leaves all else as it was.
+
+use crate::error::Error;
+use crate::importance::{ColumnImportance, Importance, MOST_COLUMNS, Measure};
+use crate::insight::feature_name;
+use crate::model::{Model, class_scores};
+use crate::rows::RowSource;
+use crate::slice::sample;
+use crate::statistics::interval_of_mean;
+use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
+use rosenblatt_data::{Column, ColumnKind, Schema, Visitor};
+use std::ops::{ControlFlow, Range};
+
+/// How often the values of a column are shuffled.
+const DRAWS: usize = 3;
+/// Among so many rows, and fewer where a prediction takes long.
+const MOST_ROWS: usize = 2_000;
+const MOST_SLOW_ROWS: usize = 200;
+
+/// Losses of shuffled columns, part after part of the rows.
+#[derive(Debug, Default)]
+pub(crate) struct Shuffling {
+    columns: Vec<(String, Range<usize>)>,
+    /// Of each column, the rise of the loss of every row.
+    rises: Vec<Vec<f64>>,
+    has_probabilities: bool,
+}
+
+impl Shuffling {
+    /// For rows of these columns; of none, if there are too many, or if features are made of several columns.
+    pub(crate) fn new(width: usize, schema: Option<&Schema>, model: &Model) -> Self {
+        let named = |feature: usize| (feature_name(model, feature), feature..feature + 1);
+        let is_mixed = |schema: &Schema| {
+            let of_rest = |kind: &ColumnKind| matches!(kind, ColumnKind::Text(_) | ColumnKind::Hashed);
+            let has_rest = schema.columns.iter().any(|column| of_rest(&column.kind));
+            has_rest || schema.text.is_some() || schema.hash_bits.is_some() || !schema.crosses.is_empty()
+        };
+        let columns: Vec<(String, Range<usize>)> = match schema {
+            Some(schema) if is_mixed(schema) || schema.picture.is_some() => Vec::new(),
+            Some(schema) if !schema.columns.is_empty() => {
+                let (starts, _) = schema.starts();
+                let of_column = |(column, start): (&Column, usize)| {
+                    (column.name.clone(), start..start + column.n_features())
+                };
+                schema.columns.iter().zip(starts).map(of_column).collect()
+            }
+            _ if width <= MOST_COLUMNS => (0..width).map(named).collect(),
+            _ => Vec::new(),
+        };
+        let columns = if columns.len() > MOST_COLUMNS { Vec::new() } else { columns };
+        Self {
+            rises: vec![Vec::new(); columns.len()],
+            columns,
+            has_probabilities: model.calibration().is_some(),
+        }
+    }
+
+    /// Takes in what `model` loses on these rows, which it did not learn from; a sample of one of so many parts.
+    pub(crate) fn add(
+        &mut self,
+        model: &Model,
+        rows: &mut RowSource<'_>,
+        held: &[u32],
+        n_parts: usize,
+        seed: u64,
+    ) -> Result<(), Error> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let is_quick = model.planes().is_some() && model.map().is_none();
+        let most = if is_quick { MOST_ROWS } else { MOST_SLOW_ROWS };
+        let drawn: Vec<u32> =
+            sample(held.len(), (most / n_parts).max(1), seed).into_iter().map(|place| held[place]).collect();
+        let mut lent = Vec::new();
+        let _ = rows.each_block(&drawn, |_, view, listed| {
+            view.visit(Lend(&mut lent, listed));
+            ControlFlow::<()>::Continue(())
+        })?;
+        self.shuffle(model, rows.width(), &lent, seed);
+        Ok(())
+    }
+
+    fn shuffle(&mut self, model: &Model, width: usize, rows: &[Lent], seed: u64) {
+        let mut predictor = model.predictor(width);
+        let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
+        let mut loss = |features: &[u32], values: &[f64], truth: u32| {
+            let class = predictor.predict(Sparse::new(features, values));
+            let Some(calibration) = model.calibration() else { return f64::from(u8::from(class != truth)) };
+            class_scores(model, predictor.scores(), &mut of_classes);
+            calibration.probabilities(&of_classes, &mut shares);
+            -elementary::ln(shares.get(truth as usize).copied().unwrap_or(0.0).max(f64::EPSILON))
+        };
+        let known: Vec<f64> = rows.iter().map(|row| loss(&row.features, &row.values, row.class)).collect();
+        let (mut features, mut values) = (Vec::new(), Vec::new());
+        for (column, rises) in self.columns.iter().map(|(_, column)| column).zip(&mut self.rises) {
+            let mut sums = vec![0.0; rows.len()];
+            for draw in 0..DRAWS {
+                let mut others: Vec<usize> = (0..rows.len()).collect();
+                Random::for_purpose(seed.wrapping_add(draw as u64), "shuffled column").shuffle(&mut others);
+                for (place, &other) in others.iter().enumerate() {
+                    let (own, lent) = (&rows[place], &rows[other]);
+                    let (left_out, put_in) = (own.part(column), lent.part(column));
+                    features.clear();
+                    values.clear();
+                    let rest = left_out.end..own.features.len();
+                    for (row, range) in [(own, 0..left_out.start), (lent, put_in), (own, rest)] {
+                        features.extend(&row.features[range.clone()]);
+                        values.extend(&row.values[range]);
+                    }
+                    sums[place] += loss(&features, &values, own.class) - known[place];
+                }
+            }
+            rises.extend(sums.into_iter().map(|sum| sum / DRAWS as f64));
+        }
+    }
+
+    /// Which columns matter; `None` if nothing is known.
+    pub(crate) fn found(self) -> Option<Importance> {
+        let mut columns: Vec<ColumnImportance> = (self.columns.into_iter().zip(&self.rises))
+            .filter(|(_, rises)| !rises.is_empty())
+            .map(|((column, _), rises)| {
+                let (rise, interval) = interval_of_mean(rises);
+                ColumnImportance { column, rise, interval }
+            })
+            .collect();
+        columns.sort_by(|a, b| b.rise.total_cmp(&a.rise));
+        let measure = if self.has_probabilities { Measure::LogLoss } else { Measure::Error };
+        Some(Importance { measure, columns }).filter(|found| !found.columns.is_empty() && found.is_possible())
+    }
+}
+
+/// A row by its values that are not zero.
+struct Lent {
+    features: Vec<u32>,
+    values: Vec<f64>,
+    class: u32,
+}
+
+impl Lent {
+    /// Where the features of a column stand.
+    fn part(&self, column: &Range<usize>) -> Range<usize> {
+        let place = |feature: usize| self.features.partition_point(|&other| (other as usize) < feature);
+        place(column.start)..place(column.end)
+    }
+}
+
+struct Lend<'a>(&'a mut Vec<Lent>, &'a [u32]);
+
+impl Visitor for Lend<'_> {
+    type Output = ();
+
+    fn visit<E: Examples>(self, examples: E) {
+        let Self(lent, rows) = self;
+        lent.extend(rows.iter().map(|&row| {
+            let entries = examples.row(row as usize).entries();
+            let (features, values) = entries.map(|(feature, value)| (feature as u32, value)).unzip();
+            Lent { features, values, class: examples.class(row as usize) }
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recipe, evaluate};
+    use rosenblatt_data::Dataset;
+
+    /// A column that decides the class is missed, one that says nothing is not, however large its numbers are.
+    #[test]
+    fn what_is_missed_ranks_first_and_noise_is_not_missed() {
+        let mut random = Random::new(4);
+        let (mut rows, mut names) = (Vec::new(), Vec::new());
+        for _ in 0..300 {
+            let (good, fair, noise) = (random.unit(), random.unit(), 1000.0 * random.unit());
+            names.push(if good + 0.4 * fair > 0.7 { "yes" } else { "no" });
+            rows.push([noise, fair, good]);
+        }
+        let data = Dataset::from_rows(&rows, &names);
+        let trained = Recipe::default().train_rows(data.clone(), &mut ()).unwrap();
+        assert!(evaluate(&trained.model, &data).unwrap().error() < 0.2);
+        let importance = trained.model.importance().unwrap();
+        let order: Vec<&str> = importance.columns.iter().map(|column| column.column.as_str()).collect();
+        assert_eq!(order, ["feature 3", "feature 2", "feature 1"]);
+        let [first, .., last] = &importance.columns[..] else { panic!("three columns") };
+        assert!(first.interval.0 > 0.0 && first.rise > 5.0 * last.rise.abs(), "{importance:?}");
+    }
+}

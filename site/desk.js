@@ -1,0 +1,50 @@
+// What all parts of the page share: the settings, what the engine says of them, and a few helpers.
+
+export const $ = (id) => document.getElementById(id);
+
+/** The settings: what the address holds. */
+export const state = {};
+
+/** What the engine has said, and what is on the screen. */
+export const desk = {
+  engine: null, catalogue: null,
+  table: null, // what the engine says of the rows
+  places: new Float64Array(0), // x, y, class of every row
+  classes: [], // the names of the classes, and of those that points can get
+  isTest: new Uint8Array(0),
+  learners: [], // what the engine says of the learners
+  panels: [], // a picture for each of them
+  proof: null, proofError: null,
+  extent: [-1, 1, -1, 1], frame: [-1, 1, -1, 1], // what the rows take up of the plane, and what is seen
+  playing: false,
+  cross: null, // where the keyboard's cross is
+};
+
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (name in made && name !== 'list') made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// Asked many times a frame, and changed with the theme alone.
+const colours = new Map();
+export const forgetColours = () => colours.clear();
+export function css(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colours.get(name);
+}
+export const learnerColour = (place) => css(`--learner-${place + 1}`);
+
+export const say = (words) => { $('status').textContent = words; };
+
+export function trouble(error) {
+  const words = error ? String(error.message ?? error) : '';
+  $('trouble').textContent = words;
+  $('trouble').hidden = !words;
+  if (error instanceof WebAssembly.RuntimeError) $('trouble').textContent = `the engine stopped: ${words}; reload the page`;
+}
