@@ -71,6 +71,7 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     for rule in &MODULES {
         complaints.extend(circles::complaints(rule)?);
     }
+    complaints.extend(complaints_about_words(&count_words(&prose()?)));
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -255,16 +256,76 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
     Ok(complaints)
 }
 
+/// Words that make a text read like a translation, and how often each may stand in this tree. CONTRIBUTING.md has what to
+/// write instead. Lower a number when you have rewritten some; never raise one.
+const ODD_WORDS: [(&str, usize); 9] = [
+    ("told", 1200),
+    ("said", 800),
+    ("whoever", 140),
+    ("nobody", 190),
+    ("somebody", 50),
+    ("anybody", 30),
+    ("so many", 230),
+    ("come by", 1),
+    ("behind", 330),
+];
+
+/// Everything in this tree that a person reads: sources, documents, the playground and the Python package.
+fn prose() -> Result<String, String> {
+    let folders = ["crates", "xtask", "bench/src", "docs", "python", "site"].map(Path::new);
+    let mut paths: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| files(folder, &["rs", "md", "py", "pyi", "js", "mjs", "html"]))
+        .collect();
+    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from));
+    // This file lists the words, and CONTRIBUTING.md shows them.
+    let texts = paths.iter().filter(|path| !path.ends_with("tidy.rs"));
+    texts
+        .map(|path| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display())))
+        .collect::<Result<Vec<_>, _>>()
+        .map(|texts| texts.join("\n"))
+}
+
+/// How often each odd word stands in `text` as a word of its own.
+fn count_words(text: &str) -> Vec<usize> {
+    let text = text.to_lowercase();
+    let is_letter =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let count = |word: &str| {
+        let is_whole = |(at, _): &(usize, &str)| {
+            let bytes = text.as_bytes();
+            !is_letter(at.checked_sub(1).and_then(|before| bytes.get(before)))
+                && !is_letter(bytes.get(at + word.len()))
+        };
+        text.match_indices(word).filter(is_whole).count()
+    };
+    ODD_WORDS.iter().map(|(word, _)| count(word)).collect()
+}
+
+fn complaints_about_words(counts: &[usize]) -> Vec<String> {
+    let more = ODD_WORDS.iter().zip(counts).filter(|((_, most), count)| *count > most);
+    more.map(|((word, most), count)| {
+        format!("`{word}` stands {count} times, and {most} are allowed: see \"Voice\" in CONTRIBUTING.md")
+    })
+    .collect()
+}
+
 /// All Rust files below `folder`, sorted.
 pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
+    files(folder, &["rs"])
+}
+
+/// All files below `folder` with one of these extensions, sorted.
+fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.extend(files(&path, extensions));
+        } else if path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+        {
             found.push(path);
         }
     }
@@ -313,6 +374,19 @@ mod tests {
         assert_eq!(complaints_about_the_path(&path(26), |_| true).len(), 1);
         assert_eq!(complaints_about_the_path(&path(3), |file| file != "f2").len(), 1);
         assert_eq!(complaints_about_the_path("# A\n", |_| true).len(), 1);
+    }
+
+    #[test]
+    fn an_odd_word_more_is_noticed() {
+        let text = "What is told. TOLD! retold, told_off; so many words";
+        let counts = count_words(text);
+        assert_eq!(counts[0], 2);
+        assert_eq!(counts[6], 1);
+        let most: Vec<usize> = ODD_WORDS.iter().map(|(_, most)| *most).collect();
+        assert!(complaints_about_words(&most).is_empty());
+        let mut more = most;
+        more[0] += 1;
+        assert_eq!(complaints_about_words(&more).len(), 1);
     }
 
     #[test]
