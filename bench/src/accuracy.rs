@@ -9,7 +9,9 @@
 //! - `fresh`: the same on sets that were not looked at while candidates were chosen.
 //! - `speed`: file to model by the clock on sets of more than 10,000 rows, beside the best peer of `errors` and `fresh` there.
 //! - `faces`: each person against all others, recall and area beside scikit-learn's.
-//! - `estimates`: how often the interval told has the error on fresh rows.
+//! - `estimates`: how often the interval has the error on fresh rows.
+//! - `spread`: how far the error of small sets depends on the seed, beside that of one split.
+//! - `importance`: whether columns that carry nothing rank below those that do.
 //! - `cost`: what the default takes beside its winner alone, at 1,000, 100,000 and 10 million rows.
 //!
 //! The outcome is a folder below `bench/runs`; a part that is run again replaces its own lines there. Options: `--splits N`
@@ -53,6 +55,8 @@ const PARTS: &[(&str, Tell)] = &[
     ("speed", speed_told),
     ("faces", faces_told),
     ("estimates", estimates_told),
+    ("spread", spread_table),
+    ("importance", importance_table),
     ("cost", cost_told),
 ];
 /// What we are called in the lines.
@@ -436,6 +440,66 @@ fn estimates_told(raw: &str) -> String {
             of(|line| line[2] - line[1]),
             of(|line| line[3]),
             100.0 * lines.iter().filter(is_covered).count() as f64 / lines.len() as f64,
+        );
+    }
+    table
+}
+
+/// The standard deviation of the error over seeds: of the default, and of one split.
+fn spread_table(raw: &str) -> String {
+    let mut sets: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
+    for line in cells(raw).iter().filter(|line| line.len() == 6) {
+        let Ok(error) = line[3].parse() else { continue };
+        sets.entry(line[0]).or_default()[usize::from(line[2] != "default")].push(error);
+    }
+    let deviation = |errors: &[f64]| {
+        let middle = mean(errors.iter().copied());
+        mean(errors.iter().map(|error| (error - middle).powi(2))).sqrt()
+    };
+    let mut table = "| set | error, % | its deviation over seeds, points | of one split | ratio |\n|---|---|---|---|---|\n".to_owned();
+    for (set, [default, split]) in &sets {
+        let (ours, other) = (deviation(default), deviation(split));
+        let error = mean(default.iter().copied());
+        let _ = writeln!(
+            table,
+            "| {set} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            100.0 * error,
+            100.0 * ours,
+            100.0 * other,
+            ours / other
+        );
+    }
+    table
+}
+
+/// Ranks of useless columns, and what three columns are worth.
+fn importance_table(raw: &str) -> String {
+    let lines = cells(raw);
+    let lines: Vec<_> = lines.iter().filter(|line| line.len() == 8 && line[0] != "set").collect();
+    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+    let clean = lines.iter().filter(|line| line[4] == "0").count();
+    let right = lines.iter().filter(|line| number(line[6]) >= number(line[7])).count();
+    let claimed: f64 = lines.iter().map(|line| number(line[5])).sum();
+    let mut table = format!(
+        "- Every useless column below every one that is useful, its interval above zero: {clean} of {} sets; useless columns \
+         with such an interval: {claimed}.\n\
+         - The first three columns cost no less than any other three: {right} of {}.\n\n\
+         | set | columns | useless | the first useless | useful below it | error without the first three, % | without three others |\n\
+         |---|---|---|---|---|---|---|\n",
+        lines.len(),
+        lines.len()
+    );
+    for line in lines {
+        let _ = writeln!(
+            table,
+            "| {} | {} | {} | {} | {} | {:.2} | {:.2} |",
+            line[0],
+            line[1],
+            line[2],
+            line[3],
+            line[4],
+            100.0 * number(line[6]),
+            100.0 * number(line[7])
         );
     }
     table
