@@ -74,6 +74,10 @@ fn lessons_are_drawn() {
     let bench = Bench::new();
     let told = bench.ok("rosenblatt demo xor-mlp --folder lesson");
     assert!(told.contains("d loss / d z"), "{told}");
+    // The first row has a part in every weight's gradient, or back-propagation would not be seen.
+    let gradients = told.lines().filter(|line| line.starts_with("h1 ") || line.starts_with("h2 "));
+    let gradients: Vec<&str> = gradients.filter_map(|line| line.split_whitespace().nth(3)).collect();
+    assert!(gradients.len() == 8 && !gradients.contains(&"0"), "{told}");
     let film = bench.ok("cat lesson/xor-mlp.svg");
     assert!(film.contains("frame frame-11\"") && !film.contains("frame frame-12\""), "{}", film.len());
     assert!(film.contains("hidden unit"), "{}", film.len());

@@ -245,7 +245,7 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
             round.class,
             number(round.loss)
         );
-        text.push_str(&print(&["unit", "sum z", "says h", "d loss / d z"], &units));
+        text.push_str(&print(&["unit", "sum z", "output h", "d loss / d z"], &units));
         text.push('\n');
         text.push_str(&print(&["into", "from", "weight w", "d loss / d w", "w after"], &weights));
     }

@@ -29,7 +29,7 @@ pub const VOTED: &str = "x1,x2,class\n1.9,-0.8,plus\n-0.2,0.6,plus\n-0.8,-1,minu
     0.3,-0.2,plus\n-1.5,0.7,minus\n0.1,3.1,plus\n-1.6,1.3,minus\n2.4,0,plus\n0.9,0.7,plus\n";
 
 /// The exclusive OR, corners at 0 and 1.
-pub const XOR_BITS: &str = "x1,x2,class\n0,0,same\n0,1,other\n1,0,other\n1,1,same\n";
+pub const XOR_BITS: &str = "x1,x2,class\n1,1,same\n1,0,other\n0,1,other\n0,0,same\n";
 
 /// Rows that are drawn at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
