@@ -2,7 +2,7 @@
 
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
-use crate::subject::Subject;
+use crate::subject::{Judged, Subject};
 use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames, network};
 use rosenblatt::Model;
@@ -77,11 +77,16 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         dot.mistaken = mistakes[dot.row];
         dot.support = subject.support.as_ref().is_some_and(|support| support[dot.row]);
     }
+    // The rows are all there are, whatever rows other pictures judge the model on.
+    let rows = match subject.judged_on {
+        Judged::Learned | Judged::HeldOut => ("training row", "training rows"),
+        Judged::SetAside | Judged::Others => ("row", "rows"),
+    };
     let mut notes = vec![format!(
         "{}: {} in {}.",
         subject.learner(),
         counted(mistakes.iter().filter(|mistaken| **mistaken).count() as u64, "mistake", "mistakes"),
-        counted(mistakes.len() as u64, "row", "rows")
+        counted(mistakes.len() as u64, rows.0, rows.1)
     )];
     notes.extend(scene.notes(dots.len()));
     let mut predictor = model.predictor(subject.data.width());
@@ -178,6 +183,8 @@ pub(super) struct Scene<'a> {
     names: [String; 2],
     /// From what the model sees to the units of the file, for each axis.
     units: [(f64, f64); 2],
+    /// What each axis shows where a few rows lie far out.
+    most: [Option<Range>; 2],
 }
 
 impl<'a> Scene<'a> {
@@ -232,7 +239,7 @@ impl<'a> Scene<'a> {
         let shown = |(factor, shift): (f64, f64), value: f64| value * factor + shift;
         let places = slice.places(&subject.data).into_iter();
         let places = places.map(|(x, y)| Some((shown(units[0], x), shown(units[1], y)))).collect();
-        Self { subject, places, names, view: View::Slice(slice), units }
+        Self::with_most(Self { subject, places, names, view: View::Slice(slice), units, most: [None; 2] })
     }
 
     /// The plane of what speaks for each class.
@@ -270,7 +277,55 @@ impl<'a> Scene<'a> {
                 (View::Rival, axes, places.collect())
             }
         };
-        Self { subject, places, names: axes, view, units: [(1.0, 0.0); 2] }
+        Self::with_most(Self { subject, places, names: axes, view, units: [(1.0, 0.0); 2], most: [None; 2] })
+    }
+
+    /// The same with what is shown where a few rows lie far out.
+    fn with_most(self) -> Self {
+        let has_zero =
+            [!matches!(self.view, View::Slice(_)) || self.faces(), matches!(self.view, View::Three)];
+        let places = || self.places.iter().flatten();
+        let most = [
+            Range::of_most(places().map(|place| place.0), has_zero[0]),
+            Range::of_most(places().map(|place| place.1), has_zero[1]),
+        ];
+        Self { most, ..self }
+    }
+
+    /// Where a row is drawn, and whether it lies further out. Such a row is drawn in towards a point of the boundary, if the
+    /// view has one, so that it stays on its side.
+    fn shown(&self, (x, y): (f64, f64)) -> ((f64, f64), bool) {
+        let Ok((across, up)) = self.ranges() else { return ((x, y), false) };
+        let middle = |range: Range| range.low / 2.0 + range.high / 2.0;
+        let towards = match self.view {
+            View::Three => (0.0, 0.0),
+            View::Score => (0.0, middle(up)),
+            View::Slice(_) if self.faces() => (0.0, middle(up)),
+            View::Slice(_) | View::Rival => (middle(across), middle(up)),
+        };
+        let share = |value: f64, range: Range, from: f64| {
+            let edge = if value > from { range.high } else { range.low };
+            if (range.low..=range.high).contains(&value) { 1.0 } else { (edge - from) / (value - from) }
+        };
+        let part = share(x, across, towards.0).min(share(y, up, towards.1));
+        let drawn = |value: f64, from: f64| from + (value - from) * part;
+        if part < 1.0 { ((drawn(x, towards.0), drawn(y, towards.1)), true) } else { ((x, y), false) }
+    }
+
+    /// What the axes show, without the air about it.
+    fn ranges(&self) -> Result<(Range, Range), PlotError> {
+        let whole = |axis: usize, value: fn(&(f64, f64)) -> f64| match self.most[axis] {
+            Some(most) => Ok(most),
+            None => Range::of(&self.names[axis], self.places.iter().flatten().map(value)),
+        };
+        let (x, y) = (whole(0, |place| place.0)?, whole(1, |place| place.1)?);
+        Ok(match self.view {
+            // One range for both scores, or both would not be seen in one unit.
+            View::Rival => (x.with(y.low).with(y.high), y.with(x.low).with(x.high)),
+            View::Three | View::Score => (x.with(0.0), y),
+            View::Slice(_) if self.faces() => (x.with(0.0), y),
+            View::Slice(_) => (x, y),
+        })
     }
 
     /// What is thought of a place where that can be told by the scores it stands for.
@@ -338,8 +393,8 @@ impl<'a> Scene<'a> {
 
     /// The point of a row, if it has a place.
     pub(super) fn dot(&self, row: usize, classes: &[u32]) -> Option<Dot> {
-        let (x, y) = self.places[row]?;
-        Some(Dot::new(row, x, y, classes[row] as usize))
+        let ((x, y), beyond) = self.shown(self.places[row]?);
+        Some(Dot { beyond, ..Dot::new(row, x, y, classes[row] as usize) })
     }
 
     /// What must be known of the plane, and of the points that are drawn.
@@ -389,9 +444,14 @@ impl<'a> Scene<'a> {
             let left_out = counted((self.places.len() - n_rows) as u64, "row is", "rows are");
             notes.push(format!("{left_out} of a class that the model does not know, and left out."));
         }
+        let n_beyond = self.places.iter().flatten().filter(|place| self.shown(**place).1).count();
+        if n_beyond > 0 {
+            let rows = counted(n_beyond as u64, "row lies", "rows lie");
+            notes.push(format!("{rows} further out than the edges: hollow points."));
+        }
         if n_drawn < n_rows {
             notes.push(format!(
-                "{} of {} rows are drawn, evenly chosen; axes hold all of them.",
+                "{} of {} rows are drawn, evenly chosen.",
                 count(n_drawn as u64),
                 count(n_rows as u64)
             ));
@@ -408,15 +468,10 @@ impl<'a> Scene<'a> {
         decide: &'b mut dyn FnMut(f64, f64) -> Verdict,
     ) -> Result<Boundary<'b>, FigureError> {
         let [x_name, y_name] = self.names.clone();
-        let mut x = Range::of(&x_name, self.places.iter().flatten().map(|place| place.0))?.padded(0.08);
-        let mut y = Range::of(&y_name, self.places.iter().flatten().map(|place| place.1))?.padded(0.08);
-        match self.view {
-            // One range for both scores, or both would not be seen in one unit.
-            View::Rival => (x, y) = (x.with(y.low).with(y.high), y.with(x.low).with(x.high)),
-            View::Three => (x, y) = (as_long(x, y), as_long(y, x)),
-            View::Score => x = x.with(0.0),
-            View::Slice(_) if self.faces() => x = x.with(0.0),
-            View::Slice(_) => {}
+        let (x, y) = self.ranges()?;
+        let (mut x, mut y) = (x.padded(0.08), y.padded(0.08));
+        if matches!(self.view, View::Three) {
+            (x, y) = (as_long(x, y), as_long(y, x));
         }
         Ok(Boundary {
             x: Axis::new(x_name, x),

@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use crate::words::counted;
 use crate::{Figure, Needs};
 use rosenblatt::insight::margins;
-use rosenblatt_plot::{Canvas, Histogram, Picture, number};
+use rosenblatt_plot::{Canvas, Histogram, Picture, Range, number};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "margins",
@@ -64,28 +64,14 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     Ok(histogram.draw(canvas)?)
 }
 
-/// So many values in a hundred are looked for at each end, and drawn apart from the rest if they lie so much further out.
-const END: usize = 100;
-const FAR: f64 = 3.0;
-
 /// The values, those far beyond nearly all others drawn in, so that a single one does not leave the rest a line; and how many
 /// that are.
 fn clipped(values: &[f64]) -> (Vec<f64>, u64) {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n_ends = sorted.len() / END;
-    let (Some(low), Some(high)) = (sorted.get(n_ends), sorted.get(sorted.len().saturating_sub(n_ends + 1)))
-    else {
-        return (Vec::new(), 0);
+    let Some(Range { low, high }) = Range::of_most(values.iter().copied(), true) else {
+        return (values.to_vec(), 0);
     };
-    let reach = (high - low).abs().max(low.abs()).max(high.abs());
-    let (least, most) = (low - FAR * reach, high + FAR * reach);
-    let is_beyond = |value: &&f64| !(least..=most).contains(*value);
-    let n_clipped = values.iter().filter(is_beyond).count();
-    if n_clipped == 0 || !reach.is_finite() {
-        return (sorted, 0);
-    }
-    (values.iter().map(|value| value.clamp(low - reach, high + reach)).collect(), n_clipped as u64)
+    let n_clipped = values.iter().filter(|value| !(low..=high).contains(*value)).count();
+    (values.iter().map(|value| value.clamp(low, high)).collect(), n_clipped as u64)
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ const MOST_COLUMNS: usize = 20;
 /// Up to how many classes a table of them both ways fits a telephone.
 const FEW_COLUMNS: usize = 5;
 /// Narrow enough for a telephone; wider screens show it larger.
-const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper };
+const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper, may_shrink: false };
 
 /// A page about `model`, which is called `name`, judged on `data`, which comes from `source`: HTML that stands alone,
 /// without scripts.

@@ -49,6 +49,10 @@ pub struct Range {
     pub high: f64,
 }
 
+/// One value in a hundred at each end may lie far out, which is more than so many lengths of all others away from them.
+const END: usize = 100;
+const FAR: f64 = 3.0;
+
 impl Range {
     /// The smallest range that holds all values, which must be finite. `what` they are is told if one is not.
     pub fn of(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Self, PlotError> {
@@ -61,6 +65,23 @@ impl Range {
             *so_far = so_far.with(value);
         }
         range.ok_or_else(|| PlotError::Nothing { what: what.to_owned() })
+    }
+
+    /// What to show where a few values lie so far out that all others would be a blot: the range of nearly all, with some air.
+    /// None where no value lies far out. With `zero`, the range holds 0.
+    pub fn of_most(values: impl IntoIterator<Item = f64>, zero: bool) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let n_ends = sorted.len() / END;
+        let most = Self { low: *sorted.get(n_ends)?, high: *sorted.get(sorted.len() - n_ends - 1)? };
+        let most = if zero { most.with(0.0) } else { most };
+        let length = most.high - most.low;
+        let (least, greatest) = (*sorted.first()?, *sorted.last()?);
+        let is_far = least < most.low - FAR * length || greatest > most.high + FAR * length;
+        (is_far && length > 0.0 && length.is_finite()).then(|| Self {
+            low: (most.low - length).max(least.min(most.low)),
+            high: (most.high + length).min(greatest.max(most.high)),
+        })
     }
 
     /// The range that holds `value`, too.

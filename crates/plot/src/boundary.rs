@@ -29,12 +29,14 @@ pub struct Dot {
     pub mistaken: bool,
     /// Whether the boundary was learned from it: it is framed.
     pub support: bool,
+    /// Whether it lies further out than it is drawn: it is hollow.
+    pub beyond: bool,
 }
 
 impl Dot {
     /// A point that is right.
     pub fn new(row: usize, x: f64, y: f64, class: usize) -> Self {
-        Self { row, x, y, class, mistaken: false, support: false }
+        Self { row, x, y, class, mistaken: false, support: false, beyond: false }
     }
 }
 
@@ -285,7 +287,11 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
         for dot in dots.iter().filter(|dot| dot.mistaken == mistaken) {
             let centre = plot.place(dot.x, dot.y);
             let role = if mistaken { "mistake" } else { "dot" };
-            let paint = Paint::fill(Ink::Class(dot.class)).edged(Ink::Paper, (radius / 7.0_f64).min(1.0));
+            let paint = if dot.beyond {
+                Paint::fill(Ink::Paper).edged(Ink::Class(dot.class), 1.5)
+            } else {
+                Paint::fill(Ink::Class(dot.class)).edged(Ink::Paper, (radius / 7.0_f64).min(1.0))
+            };
             let name = classes.get(dot.class).map_or("", String::as_str);
             let marker = Outline::Marker(Marker::of_class(dot.class), centre, radius);
             let shape = Shape::new(role, marker, paint).of_row(dot.row);
@@ -296,10 +302,18 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
     }
 }
 
-/// Rings round mistakes and frames round what was learned from: thinner where there are many, or they would be all
-/// that is seen.
+/// More rings than this are drawn close and thin, or they would bury the rows.
+const MOST_WIDE_RINGS: usize = 60;
+
+/// Rings round mistakes and frames round what was learned from: thinner where there are many.
 fn draw_rings(plot: &mut Plot, dots: &[Dot], watched: Option<usize>) {
     let radius = radius_of(dots);
+    let is_crowded = dots.iter().filter(|dot| dot.mistaken).count() > MOST_WIDE_RINGS;
+    let (reach, width) = if is_crowded {
+        (radius + 0.4, 1.0)
+    } else {
+        (1.35 * radius + 1.2, (radius / 2.0 - 0.3).clamp(1.0, 2.5))
+    };
     for dot in dots {
         let centre = plot.place(dot.x, dot.y);
         if dot.support {
@@ -310,8 +324,7 @@ fn draw_rings(plot: &mut Plot, dots: &[Dot], watched: Option<usize>) {
             plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
         }
         if dot.mistaken || watched == Some(dot.row) {
-            let ring = Outline::Circle(centre, 1.35 * radius + 1.2);
-            let width = (radius / 2.0 - 0.3).clamp(1.0, 2.5);
+            let ring = Outline::Circle(centre, reach);
             plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, width)).of_row(dot.row));
         }
     }

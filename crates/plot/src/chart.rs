@@ -37,23 +37,26 @@ pub struct Canvas {
     pub height: f64,
     /// How text is measured.
     pub ruler: Ruler,
+    /// Whether a picture may be narrower where its width would stay empty.
+    pub may_shrink: bool,
 }
 
 impl Default for Canvas {
     fn default() -> Self {
-        Self { width: 800.0, height: 560.0, ruler: Ruler::Paper }
+        Self { width: 800.0, height: 560.0, ruler: Ruler::Paper, may_shrink: true }
     }
 }
 
 impl Canvas {
     /// The canvas that fills a terminal of so many letters.
     pub fn terminal(columns: usize, rows: usize) -> Self {
-        Self { width: 10.0 * columns as f64, height: 20.0 * rows as f64, ruler: Ruler::Terminal }
+        let (width, height) = (10.0 * columns as f64, 20.0 * rows as f64);
+        Self { width, height, ruler: Ruler::Terminal, may_shrink: false }
     }
 
     /// The canvas of a telephone.
     pub fn phone() -> Self {
-        Self { width: 380.0, height: 430.0, ruler: Ruler::Paper }
+        Self { width: 380.0, height: 430.0, ..Self::default() }
     }
 
     /// Whether there is no room for words beside a picture: they stand below it.
@@ -165,7 +168,7 @@ pub struct Plot {
 impl Chart {
     /// Lays out everything but the data.
     pub fn open(&self, canvas: Canvas) -> Plot {
-        let Canvas { width, height, ruler } = canvas;
+        let Canvas { width, height, ruler, .. } = canvas;
         let mut above = Vec::new();
         let mut y = head(&mut above, &self.title, &self.notes, canvas);
         y += LINE * self.note_lines.saturating_sub(note_lines(&self.notes, canvas)) as f64;
@@ -202,6 +205,11 @@ impl Chart {
         if is_square {
             let side = area.width.min(area.height);
             area = Rect { width: side, height: side, ..area };
+            let needed = (area.right() + legend + 2.0 * AIR).max(NARROW).ceil();
+            // Frames of a film are as large as each other, whatever their words.
+            if canvas.may_shrink && !canvas.is_narrow() && needed < width && self.note_lines == 0 {
+                return self.open(self.shrunk(canvas, needed));
+            }
         }
         let legend = if is_square { (width - area.right() - 2.0 * AIR).max(legend) } else { legend };
         let (x_axis, y_axis) = if self.aspect == Aspect::Free {
@@ -237,6 +245,13 @@ impl Chart {
         plot
     }
 
+    /// A narrower canvas, higher by the lines that its words then take.
+    fn shrunk(&self, canvas: Canvas, width: f64) -> Canvas {
+        let narrower = Canvas { width, may_shrink: false, ..canvas };
+        let words = |canvas| head(&mut Vec::new(), &self.title, &self.notes, canvas);
+        Canvas { height: canvas.height + words(narrower) - words(canvas), ..narrower }
+    }
+
     /// What it shows, for those who cannot see it.
     fn told(&self) -> String {
         let mut told = self.notes.clone();
@@ -265,7 +280,7 @@ impl Chart {
 
     /// The room beside the area.
     fn legend_width(&self, keys: &[&Key], canvas: Canvas) -> f64 {
-        let Canvas { width, height, ruler } = canvas;
+        let Canvas { width, height, ruler, .. } = canvas;
         if canvas.is_narrow() {
             return 0.0;
         }

@@ -40,7 +40,7 @@ impl Grid<'_> {
         if n_classes == 0 {
             return Err(PlotError::Nothing { what: "classes".to_owned() });
         }
-        let Canvas { width, height, ruler } = canvas;
+        let Canvas { width, height, ruler, .. } = canvas;
         let mut items = Vec::new();
         let top = head(&mut items, self.title, self.notes, canvas) + canvas.air(8.0);
         let is_paper = ruler == Ruler::Paper;

@@ -44,7 +44,7 @@ impl Histogram<'_> {
         let highest = counts.iter().copied().max().unwrap_or(0) as f64;
         let edge = |bin: usize| (first + bin as f64) * step;
         let x = Range { low: edge(0), high: edge(n_bins) }.padded(0.01);
-        let keys = [Ink::Class(1), Ink::Class(0)].into_iter().zip(&self.meaning);
+        let keys = [Ink::Wrong, Ink::Class(0)].into_iter().zip(&self.meaning);
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
@@ -57,7 +57,7 @@ impl Histogram<'_> {
         for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (low, high) = (plot.place(edge(bin), 0.0), plot.place(edge(bin + 1), count as f64));
             let bar = Rect { x: low.x + 0.5, y: high.y, width: high.x - low.x - 1.0, height: low.y - high.y };
-            let ink = if first + (bin as f64) < 0.0 { Ink::Class(1) } else { Ink::Class(0) };
+            let ink = if first + (bin as f64) < 0.0 { Ink::Wrong } else { Ink::Class(0) };
             let note = format!("{} to {}: {count}", crate::number(edge(bin)), crate::number(edge(bin + 1)));
             plot.add(Shape::new("bin", Outline::Rect(bar), Paint::fill(ink)).saying(note));
         }

@@ -306,7 +306,7 @@ impl Picture {
             pictures.iter().map(|picture| picture.description.as_str()).collect::<Vec<_>>().join(" ");
         let whole = width * pictures.len().min(columns) as f64;
         let mut items = Vec::new();
-        let canvas = Canvas { width: whole, height, ruler };
+        let canvas = Canvas { width: whole, height, ruler, may_shrink: false };
         let top = head(&mut items, title, notes, canvas) + canvas.air(6.0);
         let panels = pictures.into_iter().enumerate().map(|(number, picture)| {
             let shift = at(width * (number % columns) as f64, top + height * (number / columns) as f64);

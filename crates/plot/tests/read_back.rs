@@ -156,7 +156,7 @@ fn degenerate_points_are_drawn_or_refused_with_a_reason() {
 #[test]
 fn tiny_and_huge_canvases_do_not_matter() {
     for (width, height) in [(1.0, 1.0), (40.0, 2000.0), (9000.0, 30.0)] {
-        let picture = drawn(&points(), Canvas { width, height, ruler: Ruler::Paper });
+        let picture = drawn(&points(), Canvas { width, height, ruler: Ruler::Paper, may_shrink: false });
         well_formed(&picture.svg(&Svg::default()));
         assert!(picture.png(Look::Light, 2.0).starts_with(b"\x89PNG"));
     }
@@ -517,4 +517,39 @@ fn panels_of_bars_have_one_scale() {
         );
     }
     assert!(units.len() == 4 && units.iter().all(|unit| (unit - units[0]).abs() < 0.05), "{units:?}");
+}
+
+/// A square has no empty half beside it, and its words still fit; a canvas of a given size is kept.
+#[test]
+fn a_square_takes_the_width_it_needs() {
+    let curve = Series::new("a", vec![(0.0, 0.0), (1.0, 1.0)]);
+    let long =
+        "Words that take more lines where there is less room for them, and yet must all be seen. ".repeat(3);
+    let lines = Lines {
+        square: true,
+        notes: vec![long.clone()],
+        ..Lines::new("Square", "x", "y", vec![curve.clone(), Series::new("chance", curve.points.clone())])
+    };
+    let shrunk = lines.draw(Canvas::default()).unwrap();
+    assert!(shrunk.width < 700.0 && shrunk.height >= 560.0, "{} x {}", shrunk.width, shrunk.height);
+    let kept = lines.draw(Canvas { may_shrink: false, ..Canvas::default() }).unwrap();
+    assert_eq!((kept.width, kept.height), (800.0, 560.0));
+    let words = |picture: &rosenblatt_plot::Picture| {
+        let svg = picture.svg(&Svg::default());
+        svg.matches("more lines").count()
+    };
+    assert!(words(&shrunk) >= 3 && words(&kept) >= 3);
+}
+
+#[test]
+fn a_few_values_far_out_do_not_decide_what_is_shown() {
+    let most = |far: f64| {
+        let values = (0..300).map(|row| f64::from(row) / 100.0).chain([far]);
+        Range::of_most(values, false)
+    };
+    assert_eq!(most(3.5), None);
+    let range = most(1700.0).unwrap();
+    assert!(range.low == 0.0 && range.high > 2.9 && range.high < 7.0, "{range:?}");
+    assert_eq!(Range::of_most([0.0, 1.0, 1e9], false), None, "few rows are all shown");
+    assert_eq!(Range::of_most([], false), None);
 }

@@ -232,7 +232,8 @@ impl Args {
 
     fn canvas(&self, form: Form) -> Canvas {
         if let (Some((width, height)), Form::Svg | Form::Png | Form::Apng) = (self.canvas, form) {
-            return Canvas { width: f64::from(width), height: f64::from(height), ..Canvas::default() };
+            let (width, height) = (f64::from(width), f64::from(height));
+            return Canvas { width, height, may_shrink: false, ..Canvas::default() };
         }
         if form != Form::Text {
             return Canvas::default();
