@@ -191,7 +191,7 @@ class PerceptronClassifier(Settings, CallbackSupportMixin, ClassifierMixin, Base
             "learning": self._options(self._seed()),
             "estimate": {"hold-out": 0.0} if self.calibrate is None else {"folds": 5},
             "calibration": self.calibrate or "off",
-            "reading": {"scaling": "none", **({} if y is None else {"label": {"named": y}})},
+            "reading": {"scaling": "none", "precision": "f64", **({} if y is None else {"label": {"named": y}})},
         }
         given, name = _inputs.source(X)
         if not _inputs.is_small(given):
@@ -313,10 +313,9 @@ class PerceptronClassifier(Settings, CallbackSupportMixin, ClassifierMixin, Base
     def _said(self, X, what):
         """Numbers that the engine gives for rows of an array, or of files."""
         if _inputs.is_path(X) and "model_" in self.__dict__:
-            given, name = _inputs.source(X)
-            return self.model_._native.predict_source(given, what, name)
+            return self.model_._said(X, what)
         rows = self._rows(X)
-        return getattr(self.model_._native, {"classes": "predict", "scores": "decision_function"}.get(what, "predict_proba"))(rows)
+        return self.model_._said_of_rows(rows, what)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of an array, or of files."""

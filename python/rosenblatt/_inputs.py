@@ -10,6 +10,11 @@ def _is_sparse(X):
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+def are_rows(X):
+    """Whether these are rows of numbers in memory."""
+    return _is_sparse(X) or type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
+
+
 def is_plain(X):
     """Whether this is an array that the engine reads where it is."""
     return (
