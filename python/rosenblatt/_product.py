@@ -1,5 +1,6 @@
 """What the command line does: from files and tables to models, and what models say."""
 
+import html
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -160,6 +161,16 @@ class Model:
         return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self):
+        told = self.summary(0)
+        rows = {
+            "algorithm": told["spec"]["algorithm"], "classes": ", ".join(self.classes[:10]), "features": self.n_features,
+            "rows learned from": told["training-summary"]["rows"], "epochs": self._native.n_epochs,
+            "probabilities": "yes" if self.is_calibrated else "no",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
 
     def __repr__(self):
         return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"
