@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._auto import AutoClassifier as AutoClassifier
     from ._client import Client, ServerError
     from ._estimators import PerceptronClassifier as PerceptronClassifier
+    from ._estimators import expected_failed_checks as expected_failed_checks
     from ._named import *
     from ._network import MLPClassifier as MLPClassifier
     from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train

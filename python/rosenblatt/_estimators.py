@@ -28,7 +28,7 @@ from ._base import (
 from ._product import Model
 from ._settings import SETTINGS, Settings
 
-__all__ = ["PerceptronClassifier"]
+__all__ = ["PerceptronClassifier", "expected_failed_checks"]
 
 #: Parameters whose names are words of Python, or that scikit-learn has a word for.
 _ENGINE_NAMES = {"lam": "lambda", "tol": "tolerance"}
@@ -154,6 +154,10 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
 
     def _will_have_probabilities(self):
         return bool(self.calibrate)
+
+    def _solves(self):
+        """Whether the rule looks for one solution, to a tolerance."""
+        return "tol" in self._rule_params
 
     def _has_odds(self):
         """Whether scores are logarithms of odds."""
@@ -284,7 +288,7 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
         for name in ("_learner", "_checkpoint"):
             self.__dict__.pop(name, None)
         self._take_over(native)
-        if "tol" in self._rule_params and json.loads(native.summary(0))["training-summary"]["stopped"] == "epochs":
+        if self._solves() and json.loads(native.summary(0))["training-summary"]["stopped"] == "epochs":
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.n_iter_} epochs: raise max_iter or tol, or scale the features",
                 ConvergenceWarning,
@@ -459,6 +463,34 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
 
 assert PerceptronClassifier.__doc__ and Settings.__doc__
 PerceptronClassifier.__doc__ = PerceptronClassifier.__doc__.replace("{parameters}", Settings.__doc__.strip())
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """Which of scikit-learn's checks an estimator fails as it comes, and why; `check_estimator` takes it as it is.
+
+    >>> from sklearn.utils.estimator_checks import check_estimator              # doctest: +SKIP
+    >>> check_estimator(AROW(), expected_failed_checks=expected_failed_checks(AROW()))  # doctest: +SKIP
+    """
+    named, failed = type(estimator).__name__, {}
+    if named in ("AutoClassifier", "MLPClassifier", "BatchPerceptron"):
+        return failed
+    if not estimator.merge_rows:
+        why = "rows are visited one after the other, so that a row of weight 2 is not two rows; it is with merge_rows=True"
+        if estimator._solves():
+            why = "a row of weight 2 is two rows up to the tolerance of the solver; it is exactly with merge_rows=True"
+        failed["check_sample_weight_equivalence_on_dense_data"] = why
+        failed["check_sample_weight_equivalence_on_sparse_data"] = why
+    weights = {
+        **dict.fromkeys(
+            ("ALMA", "ROMMA", "AggressiveROMMA", "DynamicMarginPerceptron"),
+            'the margin is one of the whole vector, and a bias of 1 is small beside rows of 20; bias="augmented(10)" is not',
+        ),
+        "KernelPerceptron": 'a cubic goes its own way far out; kernel_params={"degree": 2} does not',
+        "LogisticSGD": "a weight of 1000 times a rate of 1 is no gradient step; rate=0.001 makes it one",
+    }
+    if named in weights:
+        failed["check_class_weight_classifiers"] = weights[named]
+    return failed
 
 
 def _shares(odds):

@@ -50,6 +50,15 @@ def test_contract(estimator, check):
     check(clone(estimator).set_params(**suited(estimator, check.func.__name__)))
 
 
+AS_THEY_COME = [getattr(_named, name)() for name in _named.__all__] + [PerceptronClassifier(), MLPClassifier()]
+
+
+@parametrize_with_checks(AS_THEY_COME, expected_failed_checks=rosenblatt.expected_failed_checks, xfail_strict=True)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_contract_as_they_come(estimator, check):
+    check(estimator)
+
+
 @pytest.fixture(scope="module")
 def cancer():
     X, y = load_breast_cancer(return_X_y=True)

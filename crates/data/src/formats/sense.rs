@@ -489,9 +489,8 @@ fn learned_label(schema: &Schema, names: &[&str]) -> Option<usize> {
 /// The label beside the columns, or the one column, that hold all features, for a model that knows no label.
 fn beside_features(schema: &Schema, senses: &[Sense], names: &[&str]) -> Option<usize> {
     let known: HashSet<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
-    let is_feature = |place: usize| match schema.columns.is_empty() {
-        true => senses[place] == Sense::Whole,
-        false => known.contains(names[place]),
+    let is_feature = |place: usize| {
+        if known.is_empty() { senses[place] == Sense::Whole } else { known.contains(names[place]) }
     };
     let is_asked = schema.label.is_none() && (0..names.len()).any(is_feature);
     let mut others = (0..names.len()).filter(|&place| is_asked && !is_feature(place));

@@ -20,7 +20,7 @@ impl Model {
         if names.is_empty() || names.iter().collect::<BTreeSet<_>>().len() < names.len() {
             return Schema { width: Some(self.width()), ..plain }.into();
         }
-        let number = || ColumnKind::Number { fill: None, spelling: Default::default() };
+        let number = || ColumnKind::Number { fill: None, spelling: Spelling::default() };
         let columns = names.iter().map(|name| Column { name: name.clone(), kind: number() }).collect();
         Schema { columns, has_names: true, layout: Layout::Dense, ..plain }.into()
     }
