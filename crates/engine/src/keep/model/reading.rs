@@ -2,8 +2,8 @@
 
 use super::Model;
 use rosenblatt_data::{
-    Column, ColumnKind, DataError, LabelColumn, Layout, Precision, ReadOptions, Schema, Source, Stream,
-    blocks,
+    Column, ColumnKind, DataError, LabelColumn, Layout, Precision, ReadOptions, Schema, Source, Spelling,
+    Stream, blocks,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
