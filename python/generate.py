@@ -206,8 +206,10 @@ def wrapped(parts, indent):
     return "\n".join(line.rstrip() for line in lines).rstrip(",")
 
 
-#: Parameters whose names are words of Python.
-WORDS = {"lambda": "lam"}
+#: Parameters whose names are words of Python, or that scikit-learn has a word for.
+WORDS = {"lambda": "lam", "tolerance": "tol"}
+#: What is solved to a tolerance learns from all rows until it is there.
+SOLVED = {"max_iter": 2000, "early_stopping": False}
 
 
 def all_named():
@@ -219,6 +221,8 @@ def all_named():
         rule = rules[rule]
         params = [{**one, "name": WORDS.get(one["name"], one["name"])} for one in rule["params"]]
         defaults = {one: default for one, (_, default) in known.items()}
+        if any(one["name"] == "tol" for one in params):
+            defaults.update(SOLVED)
         defaults.update(more)
         fixed = {"algorithm": rule["name"]}
         if readout is not None:

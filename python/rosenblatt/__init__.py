@@ -18,8 +18,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._auto import AutoClassifier as AutoClassifier
     from ._client import Client, ServerError
     from ._estimators import PerceptronClassifier as PerceptronClassifier
+    from ._estimators import expected_failed_checks as expected_failed_checks
     from ._named import *
     from ._network import MLPClassifier as MLPClassifier
     from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train
@@ -27,12 +29,9 @@ if TYPE_CHECKING:
     from ._rosenblatt import __version__
     from ._sequence import SequencePerceptron as SequencePerceptron
 
-__all__ = [
-    "Certificate", "Client", "Model", "ServerError", "Tagger", "Trained", "catalogue", "certify", "compare", "load", "mix", "plot", "trace", "train", "__version__",
-]
-
-#: Which of them are not in `_product`.
-_ELSEWHERE = {
+#: What is no estimator, and where it is.
+_PLACES = {
+    **dict.fromkeys(("Model", "Tagger", "Trained", "catalogue", "compare", "load", "mix", "plot", "trace", "train"), "_product"),
     "Certificate": "_proof", "certify": "_proof", "Client": "_client", "ServerError": "_client", "__version__": "_rosenblatt",
 }
 
@@ -43,13 +42,15 @@ def _part(name: str) -> "Any":
 
 
 def _all_estimators() -> "dict[str, Any]":
-    modules = [_part(name) for name in ("_estimators", "_named", "_network", "_sequence")]
+    modules = [_part(name) for name in ("_estimators", "_named", "_auto", "_network", "_sequence")]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
 def __getattr__(name: str) -> "Any":
-    if name in __all__:
-        found = {name: getattr(_part(_ELSEWHERE.get(name, "_product")), name)}
+    if name in _PLACES:
+        found = {name: getattr(_part(_PLACES[name]), name)}
+    elif name == "__all__":
+        found = {name: sorted({*_PLACES, *_all_estimators()})}
     elif name.startswith("_"):
         # Names of modules are asked for, too, while they are imported.
         found = {}
@@ -62,4 +63,4 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_all_estimators()})
+    return sorted({*globals(), *_PLACES, *_all_estimators()})

@@ -18,13 +18,16 @@ except ImportError:
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.exceptions import NotFittedError
+    from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils import check_random_state, column_or_1d
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight as check_sample_weight
     from sklearn.utils.validation import validate_data
 except ImportError:
+
+    class ConvergenceWarning(UserWarning):
+        """What was to be solved is not, to its tolerance."""
 
     class NotFittedError(ValueError, AttributeError):
         """The estimator has not learned anything yet."""
@@ -105,9 +108,9 @@ except ImportError:
             raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
         return weights
 
-    def validate_data(estimator, X, y="no", *, accept_sparse, dtype, reset):
-        """Rows of numbers, as many features as before."""
-        if not hasattr(X, "tocsr"):
+    def validate_data(estimator, X, y="no", *, accept_sparse=False, dtype=(), reset, skip_check_array=False):
+        """Rows of numbers, as many features as before; tables that are not looked at, too."""
+        if not skip_check_array and not hasattr(X, "tocsr"):
             X = np.asarray(X)
             if X.dtype not in dtype:
                 X = X.astype(dtype[0])
@@ -116,7 +119,7 @@ except ImportError:
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         values = X.data if hasattr(X, "tocsr") else X
-        if not np.isfinite(values).all():
+        if not skip_check_array and not np.isfinite(values).all():
             raise ValueError("Input X contains NaN or infinity.")
         if reset:
             estimator.n_features_in_ = X.shape[1]

@@ -10,6 +10,11 @@ def _is_sparse(X):
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+def are_rows(X):
+    """Whether these are rows of numbers in memory."""
+    return _is_sparse(X) or type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
+
+
 def is_plain(X):
     """Whether this is an array that the engine reads where it is."""
     return (
@@ -22,6 +27,18 @@ def is_plain(X):
     )
 
 
+def is_sound(X):
+    """Whether the pointers of a sparse matrix lead to its values: SciPy follows them wherever they lead."""
+    if X.ndim != 2 or X.format not in ("csr", "csc"):
+        return True
+    (n_lines, n_places), pointers, indices = X.shape if X.format == "csr" else X.shape[::-1], X.indptr, X.indices
+    ends = pointers.shape == (n_lines + 1,) and pointers[0] == 0 and pointers[-1] == len(X.data) == len(indices)
+    if not ends or (pointers[1:] < pointers[:-1]).any():
+        return False
+    # The engine looks at those of rows.
+    return X.format == "csr" or not len(indices) or 0 <= indices.min() and indices.max() < n_places
+
+
 def is_plain_sparse(X):
     """Whether this is a sparse matrix that the engine reads where it is."""
     return (
@@ -30,6 +47,8 @@ def is_plain_sparse(X):
         and X.ndim == 2
         and (X.dtype == np.float64 or X.dtype == np.float32)
         and X.shape[0] > 0
+        and X.shape[1] > 0
+        and is_sound(X)
         and X.has_canonical_format
     )
 
@@ -67,9 +86,16 @@ def is_small(paths):
     return all(os.path.isfile(path) for path in paths) and sum(map(os.path.getsize, paths)) < free_memory() // 8
 
 
+def check_sparse(X):
+    """Refuses a sparse matrix whose pointers lead elsewhere; of anything else it says nothing."""
+    if _is_sparse(X) and not is_sound(X):
+        raise ValueError("the sparse matrix is broken: its pointers do not run from 0 to the number of its values")
+
+
 def lend(X):
     """An array or a sparse matrix in a form that the engine reads where it is; one copy if it must be."""
     if _is_sparse(X):
+        check_sparse(X)
         X = X.tocsr()
         if not X.has_canonical_format:
             # The caller's matrix stays as it is.
@@ -81,6 +107,16 @@ def lend(X):
     if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         X = X.astype(np.float64)
     return np.ascontiguousarray(X)
+
+
+def numbers_of(frame, names):
+    """The numbers of a pandas table that has just these columns, where they lie; None of anything else."""
+    if names is None or not hasattr(frame, "iloc") or getattr(frame, "ndim", 0) != 2 or frame.empty:
+        return None
+    kinds = set(frame.dtypes)
+    if kinds not in ({np.dtype(np.float64)}, {np.dtype(np.float32)}) or list(frame.columns) != names.tolist():
+        return None
+    return frame.to_numpy()
 
 
 def class_name(value):
@@ -159,6 +195,7 @@ def _array(data):
     if _is_sparse(data):
         import scipy.sparse
 
+        check_sparse(data)
         scipy.sparse.save_npz(kept, data.tocsr())
         return kept.getvalue(), "array.npz"
     np.save(kept, data)

@@ -869,27 +869,27 @@ class LinearSVM(PerceptronClassifier):
         1 for the squared hinge loss, 0 for the hinge loss; 0 or 1
     l1 : float, default=0.0
         strength of the penalty on absolute weights, which leaves only features that pay for it; zero or positive
-    tolerance : float, default=0.001
+    tol : float, default=0.001
         training ends after an epoch in which no visit changed a margin by more; positive
     **others
         Those of `PerceptronClassifier`.
     """
 
     _fixed = {'algorithm': 'svm-dual'}
-    _rule_params = ('C', 'squared', 'l1', 'tolerance')
+    _rule_params = ('C', 'squared', 'l1', 'tol')
     C: float
     squared: float
     l1: float
-    tolerance: float
+    tol: float
 
     def __init__(
         self,
         *,
-        C: float = 1.0, squared: float = 1.0, l1: float = 0.0, tolerance: float = 0.001,
-        rate: str | float | None = None, readout: str | None = None, ratchet: bool = True,
-        multiclass: str = 'one-vs-rest', zero: str = 'minus', mistake: str = 'le0', bias: str | None = None,
-        order: str | None = None, max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
-        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        C: float = 1.0, squared: float = 1.0, l1: float = 0.0, tol: float = 0.001, rate: str | float | None = None,
+        readout: str | None = None, ratchet: bool = True, multiclass: str = 'one-vs-rest', zero: str = 'minus',
+        mistake: str = 'le0', bias: str | None = None, order: str | None = None, max_iter: int = 2000,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
         costs: Mapping[Any, float] | float | str | None = None, feature_map: str | None = None,
         map_size: int = 1024, kernel: str | None = None, kernel_params: Mapping[str, Any] | None = None,
@@ -909,7 +909,7 @@ class LinearSVM(PerceptronClassifier):
         self.C = C
         self.squared = squared
         self.l1 = l1
-        self.tolerance = tolerance
+        self.tol = tol
 
 
 class LogisticRegression(PerceptronClassifier):
@@ -924,25 +924,25 @@ class LogisticRegression(PerceptronClassifier):
         how much errors count beside small weights; positive
     l1 : float, default=0.0
         strength of the penalty on absolute weights, which leaves only features that pay for it; zero or positive
-    tolerance : float, default=0.001
+    tol : float, default=0.001
         training ends after an epoch in which no visit changed a margin by more; positive
     **others
         Those of `PerceptronClassifier`.
     """
 
     _fixed = {'algorithm': 'logistic-dual'}
-    _rule_params = ('C', 'l1', 'tolerance')
+    _rule_params = ('C', 'l1', 'tol')
     C: float
     l1: float
-    tolerance: float
+    tol: float
 
     def __init__(
         self,
         *,
-        C: float = 1.0, l1: float = 0.0, tolerance: float = 0.001, rate: str | float | None = None,
+        C: float = 1.0, l1: float = 0.0, tol: float = 0.001, rate: str | float | None = None,
         readout: str | None = None, ratchet: bool = True, multiclass: str = 'one-vs-rest', zero: str = 'minus',
-        mistake: str = 'le0', bias: str | None = None, order: str | None = None, max_iter: int = 20,
-        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        mistake: str = 'le0', bias: str | None = None, order: str | None = None, max_iter: int = 2000,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
         costs: Mapping[Any, float] | float | str | None = None, feature_map: str | None = None,
@@ -962,7 +962,7 @@ class LogisticRegression(PerceptronClassifier):
         )
         self.C = C
         self.l1 = l1
-        self.tolerance = tolerance
+        self.tol = tol
 
 
 class SparseLogisticRegression(PerceptronClassifier):
@@ -977,25 +977,25 @@ class SparseLogisticRegression(PerceptronClassifier):
         how much errors count beside small weights; positive
     l1 : float, default=1.0
         strength of the penalty on absolute weights, which leaves only features that pay for it; zero or positive
-    tolerance : float, default=0.001
+    tol : float, default=0.001
         training ends after an epoch in which no visit changed a margin by more; positive
     **others
         Those of `PerceptronClassifier`.
     """
 
     _fixed = {'algorithm': 'logistic-l1'}
-    _rule_params = ('C', 'l1', 'tolerance')
+    _rule_params = ('C', 'l1', 'tol')
     C: float
     l1: float
-    tolerance: float
+    tol: float
 
     def __init__(
         self,
         *,
-        C: float = 1.0, l1: float = 1.0, tolerance: float = 0.001, rate: str | float | None = None,
+        C: float = 1.0, l1: float = 1.0, tol: float = 0.001, rate: str | float | None = None,
         readout: str | None = None, ratchet: bool = True, multiclass: str = 'one-vs-rest', zero: str = 'minus',
-        mistake: str = 'le0', bias: str | None = None, order: str | None = None, max_iter: int = 20,
-        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        mistake: str = 'le0', bias: str | None = None, order: str | None = None, max_iter: int = 2000,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
         costs: Mapping[Any, float] | float | str | None = None, feature_map: str | None = None,
@@ -1015,4 +1015,4 @@ class SparseLogisticRegression(PerceptronClassifier):
         )
         self.C = C
         self.l1 = l1
-        self.tolerance = tolerance
+        self.tol = tol

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ._estimators import PerceptronClassifier, _plain
+from ._checks import plain
+from ._estimators import PerceptronClassifier
 
 __all__ = ["MLPClassifier"]
 
@@ -167,7 +168,7 @@ class MLPClassifier(PerceptronClassifier):
         if self._falls("adaptive") and self.early_stopping:
             raise ValueError('learning_rate="adaptive" goes by the loss of the rows learned from: early_stopping should be False')
         asked = super()._options(seed)
-        asked["rate"] = str(_plain(self.learning_rate_init))
+        asked["rate"] = str(plain(self.learning_rate_init))
         asked["order"] = None if self.shuffle else "given"
         if asked["validation"] is not None:
             asked["validation"]["min-rows"] = 0
@@ -185,6 +186,8 @@ class MLPClassifier(PerceptronClassifier):
             return None
         if self.model_.classes != self._names():
             raise ValueError(f"warm_start needs the classes of the last fit, which were {self.model_.classes}")
+        if self.model_.n_features != self.n_features_in_:
+            raise ValueError(f"warm_start needs the {self.model_.n_features} features of the last fit, not {self.n_features_in_}")
         return self.model_._native
 
     def _told(self, context):

@@ -1,5 +1,6 @@
 """What the command line does: from files and tables to models, and what models say."""
 
+import html
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -86,21 +87,31 @@ class Model:
 
     def predict(self, data: Any) -> NDArray[np.str_]:
         """The class of each row of a file, a table or an array."""
-        given, name = _inputs.source(data)
-        numbers = np.frombuffer(self._native.predict_source(given, "classes", name), dtype=np.intp)
+        numbers = np.frombuffer(self._said(data, "classes"), dtype=np.intp)
         return np.array(self.classes)[numbers]
 
     def predict_proba(self, data: Any) -> NDArray[np.float64]:
         """The probability of each class for each row."""
-        given, name = _inputs.source(data)
-        return self._rows(self._native.predict_source(given, "probabilities", name), len(self.classes))
+        return self._rows(self._said(data, "probabilities"), len(self.classes))
 
     def decision_function(self, data: Any) -> NDArray[np.float64]:
         """The score of each row for two classes, else of each class."""
-        given, name = _inputs.source(data)
         n_classes = len(self.classes)
-        scores = self._rows(self._native.predict_source(given, "scores", name), 1 if n_classes == 2 else n_classes)
+        scores = self._rows(self._said(data, "scores"), 1 if n_classes == 2 else n_classes)
         return scores.ravel() if n_classes == 2 else scores
+
+    def _said(self, data, what):
+        """Numbers that the engine gives for rows: what a model learned from in memory, it sees there."""
+        if _inputs.are_rows(data) and not self._native.has_schema:
+            if data.shape[1] != self.n_features:
+                raise ValueError(f"X has {data.shape[1]} features, but the model has {self.n_features}")
+            return self._said_of_rows(_inputs.lend(data), what)
+        given, name = _inputs.source(data)
+        return self._native.predict_source(given, what, name)
+
+    def _said_of_rows(self, rows, what):
+        ask = {"classes": "predict", "scores": "decision_function", "probabilities": "predict_proba"}[what]
+        return getattr(self._native, ask)(rows)
 
     @staticmethod
     def _rows(numbers: bytes, width: int) -> NDArray[np.float64]:
@@ -150,6 +161,16 @@ class Model:
         return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self):
+        told = self.summary(0)
+        rows = {
+            "algorithm": told["spec"]["algorithm"], "classes": ", ".join(self.classes[:10]), "features": self.n_features,
+            "rows learned from": told["training-summary"]["rows"], "epochs": self._native.n_epochs,
+            "probabilities": "yes" if self.is_calibrated else "no",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
 
     def __repr__(self):
         return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from . import _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError
-from ._estimators import _plain, seed_of
+from ._checks import plain
+from ._estimators import seed_of
 from ._product import Model, Tagger, _attributes, _judging, _tagging
 
 __all__ = ["SequencePerceptron"]
@@ -185,7 +186,7 @@ class SequencePerceptron(BaseEstimator):
             "label": label,
             **({} if self.template is not None else _attributes(self.features)),
         }
-        return json.dumps({name: _plain(value) for name, value in asked.items() if value is not None})
+        return json.dumps({name: plain(value) for name, value in asked.items() if value is not None})
 
     def _tokens(self):
         """What tokens are taken for; nothing where they say it themselves."""

@@ -30,7 +30,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.ml.classification import ClassificationModel, Classifier
 from pyspark.ml.functions import array_to_vector
-from pyspark.ml.linalg import Vectors, VectorUDT
+from pyspark.ml.linalg import DenseMatrix, Vectors, VectorUDT
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasInputCols, HasMaxIter, HasProbabilityCol, HasSeed, HasWeightCol
 from pyspark.ml.util import (
@@ -46,11 +46,11 @@ from pyspark.ml.util import (
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from . import _inputs, _rosenblatt
+from . import _checks, _inputs, _rosenblatt
 from ._product import Model as _Model
 from ._product import catalogue
 
-__all__ = ["PerceptronClassifier", "PerceptronModel"]
+__all__ = ["PerceptronClassifier", "PerceptronModel", "PerceptronSummary", "PerceptronTrainingSummary"]
 
 _log = logging.getLogger(__name__)
 _PACKED = "shard int, part string, number int, data binary"
@@ -257,8 +257,30 @@ class PerceptronClassifier(
         ignored = [column for column in dataset.columns if column not in (name, label)]
         return json.dumps({**json.loads(schema), "label": label, "ignored": ignored})
 
+    def _check(self):
+        """Refuses parameters that are none, before a job begins."""
+        owner = type(self).__name__
+        settings = [
+            (option["spark"], "learning", engine, self.getOrDefault(option["spark"]))
+            for engine, (option, _) in _OPTIONS.items() if self.isSet(option["spark"])
+        ]
+        settings += [("maxIter", "learning", "epochs", self.getOrDefault("maxIter"))]
+        settings += [("patience", "validation", "patience", self.getOrDefault("patience"))]
+        settings += [("hashBits", "reading", "hash-bits", self.getOrDefault("hashBits"))]
+        settings += [("seed", "learning", "seed", self.getOrDefault("seed"))]
+        fraction = self.getOrDefault("validationFraction")
+        if fraction != 0:
+            settings += [("validationFraction", "validation", "fraction", fraction)]
+        _checks.check(owner, settings)
+        if self.getOrDefault("checkpointInterval") < 1:
+            _checks.refuse(owner, "checkpointInterval", "a whole number, 1 or more", self.getOrDefault("checkpointInterval"))
+        # What belongs together, the engine knows; classes are not known yet.
+        options = {**self._options(), "class-weights": "even", "costs": "even"}
+        _rosenblatt.Mixture(json.dumps(options), ["a", "b"], [1, 1], 1, 1, self.getOrDefault("mixing"))
+
     def _fit(self, dataset):
         spark = dataset.sparkSession
+        self._check()
         options = json.dumps(self._options())
         if self.getOrDefault("calibrate") not in ("platt", "isotonic"):
             raise ValueError(f"calibrate should be platt or isotonic, but is {self.getOrDefault('calibrate')!r}")
@@ -381,6 +403,59 @@ class PerceptronClassifier(
         return bytes(last.data), turn
 
 
+class PerceptronTrainingSummary:
+    """How a training went, epoch by epoch."""
+
+    def __init__(self, history: list[dict[str, Any]]) -> None:
+        self.history = history
+
+    @property
+    def totalIterations(self) -> int:
+        """Epochs."""
+        return len(self.history)
+
+    @property
+    def objectiveHistory(self) -> list[float]:
+        """The share of mistakes in every epoch."""
+        return [epoch["mistakes"] / max(1, epoch["rounds"]) for epoch in self.history]
+
+
+class PerceptronSummary:
+    """How good a model is: `predictions`, and figures by label in the order of `labels`."""
+
+    def __init__(self, predictions: Any, counts: dict[tuple[Any, Any], int]) -> None:
+        self.predictions, self._counts = predictions, counts
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of the rows and of the predictions."""
+        return sorted({label for pair in self._counts for label in pair})
+
+    def _sum(self, keep):
+        return sum(count for pair, count in self._counts.items() if keep(*pair))
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows that get their label."""
+        return self._sum(lambda label, said: label == said) / max(1, self._sum(lambda label, said: True))
+
+    @property
+    def precisionByLabel(self) -> list[float]:
+        """For each label, the share of rows with it among those that were given it."""
+        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, said: said == one)) for one in self.labels]
+
+    @property
+    def recallByLabel(self) -> list[float]:
+        """For each label, the share of its rows that were given it."""
+        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, said: label == one)) for one in self.labels]
+
+    def fMeasureByLabel(self, beta: float = 1.0) -> list[float]:
+        """For each label, the harmonic mean of precision and recall, which counts `beta` times as much."""
+        pairs = zip(self.precisionByLabel, self.recallByLabel)
+        square = beta * beta
+        return [(1 + square) * p * r / (square * p + r) if p + r else 0.0 for p, r in pairs]
+
+
 class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable, MLWritable):
     """What was learned: `model` is what every other face of the engine reads, `history` tells of every epoch."""
 
@@ -406,6 +481,59 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
     @property
     def numClasses(self) -> int:
         return len(self._values)
+
+    def _planes(self):
+        planes = _rosenblatt.Model.from_bytes(self._data).planes()
+        if planes is None:
+            raise ValueError("this model has no hyperplanes")
+        weights, biases = (np.frombuffer(part, dtype=np.float64) for part in planes)
+        return weights.reshape(len(biases), -1), biases
+
+    @property
+    def coefficientMatrix(self) -> DenseMatrix:
+        """The weights: a row for two classes, else one for each class or pair of classes."""
+        weights, _ = self._planes()
+        return DenseMatrix(*weights.shape, weights.ravel().tolist(), isTransposed=True)
+
+    @property
+    def interceptVector(self) -> Any:
+        """The biases, one for each row of `coefficientMatrix`."""
+        return Vectors.dense(self._planes()[1].tolist())
+
+    def _of_two(self, what):
+        weights, biases = self._planes()
+        if len(biases) > 1:
+            raise ValueError(f"of more than two classes there is {what}")
+        return weights[0], biases[0]
+
+    @property
+    def coefficients(self) -> Any:
+        """The weights of a model of two classes."""
+        return Vectors.dense(self._of_two("coefficientMatrix")[0].tolist())
+
+    @property
+    def intercept(self) -> float:
+        """The bias of a model of two classes."""
+        return float(self._of_two("interceptVector")[1])
+
+    @property
+    def hasSummary(self) -> bool:
+        """Whether it knows how its training went."""
+        return bool(self.history)
+
+    @property
+    def summary(self) -> PerceptronTrainingSummary:
+        """How its training went."""
+        return PerceptronTrainingSummary(self.history)
+
+    def evaluate(self, dataset: Any) -> PerceptronSummary:
+        """How good it is on rows whose labels are known."""
+        label, said = self.getOrDefault("labelCol"), self.getOrDefault("predictionCol")
+        predictions = self.transform(dataset)
+        kind = "string" if isinstance(self._values[0], str) else "double"
+        pair = [F.col(_quoted(label)).cast(kind).alias("label"), F.col(_quoted(said)).alias("said")]
+        counts = predictions.select(*pair).groupBy("label", "said").count().collect()
+        return PerceptronSummary(predictions, {(row["label"], row["said"]): row["count"] for row in counts})
 
     def predictRaw(self, value):
         return Vectors.dense(_Predict(_Carried(self._data), self._values, "raw").of(_one_row(value))[0])

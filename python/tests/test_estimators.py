@@ -50,6 +50,15 @@ def test_contract(estimator, check):
     check(clone(estimator).set_params(**suited(estimator, check.func.__name__)))
 
 
+AS_THEY_COME = [getattr(_named, name)() for name in _named.__all__] + [PerceptronClassifier(), MLPClassifier()]
+
+
+@parametrize_with_checks(AS_THEY_COME, expected_failed_checks=rosenblatt.expected_failed_checks, xfail_strict=True)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_contract_as_they_come(estimator, check):
+    check(estimator)
+
+
 @pytest.fixture(scope="module")
 def cancer():
     X, y = load_breast_cancer(return_X_y=True)
@@ -198,6 +207,65 @@ def test_start_and_warm_start(cancer):
     assert np.array_equal(whole.coef_, again.coef_)
     with pytest.raises(ValueError, match="intercept_init"):
         again.fit(X, y, coef_init=start.coef_, intercept_init=[1.0, 2.0])
+
+
+@pytest.mark.parametrize("make", [rosenblatt.AveragedPerceptron, lambda **given: MLPClassifier((4,), **given)])
+def test_a_fit_that_fails_leaves_the_model_whole(cancer, make):
+    X, y = cancer
+    stopped = lambda epoch: (_ for _ in ()).throw(KeyboardInterrupt)
+    fitted = make(max_iter=3).fit(X, y)
+    before = fitted.decision_function(X) if hasattr(fitted, "decision_function") else fitted.predict_proba(X)
+    spoiled = X[:, :3].copy()
+    spoiled[5, 1] = np.nan
+    for given, changed, error in [
+        ((spoiled, y), {}, ValueError),
+        ((X[:, :3], np.zeros(len(y))), {}, ValueError),
+        ((X[:, :3], y), {"callback": stopped}, KeyboardInterrupt),
+        ((X[:, :3], y), {"max_iter": 0}, ValueError),
+    ]:
+        with pytest.raises(error):
+            fitted.set_params(**changed).fit(*given)
+        fitted.set_params(max_iter=3, callback=None)
+        assert fitted.n_features_in_ == 30 and fitted.classes_.tolist() == [0, 1]
+        again = fitted.decision_function(X) if hasattr(fitted, "decision_function") else fitted.predict_proba(X)
+        assert np.array_equal(before, again)
+    # What fails at first leaves nothing.
+    fresh = make()
+    with pytest.raises(ValueError):
+        fresh.fit(spoiled, y)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+
+
+def test_pieces_that_fail_leave_the_model_whole(cancer):
+    X, y = cancer
+    whole, pieces = rosenblatt.AveragedPerceptron(), rosenblatt.AveragedPerceptron()
+    for one in (whole, pieces):
+        one.partial_fit(X[:200], y[:200])
+    spoiled = X[200:300].copy()
+    spoiled[5, 1] = np.nan
+    for labels in (y[200:300], y[200:300] + 5):
+        with pytest.raises(ValueError):
+            pieces.partial_fit(spoiled, labels)
+        assert pieces.classes_.tolist() == [0, 1]
+    for one in (whole, pieces):
+        one.partial_fit(X[200:], y[200:])
+    assert np.array_equal(whole.coef_, pieces.coef_)
+
+
+def test_a_start_of_another_width_is_refused(cancer):
+    X, y = cancer
+    narrow = X[:, :3]
+    for width in (1, 7, 99):
+        with pytest.raises(ValueError, match="Provided coef_init does not match dataset"):
+            rosenblatt.AveragedPerceptron().fit(X, y, coef_init=np.ones((1, width)))
+    with pytest.raises(ValueError):
+        rosenblatt.AveragedPerceptron().fit(X, y, coef_init=np.ones((3, 30)))
+    warm = rosenblatt.AveragedPerceptron(warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="Provided coef_init does not match dataset"):
+        warm.fit(narrow, y)
+    assert warm.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="30 features"):
+        MLPClassifier((4,), warm_start=True).fit(X, y).fit(narrow, y)
 
 
 def test_metadata_is_routed(cancer):
@@ -396,6 +464,97 @@ def test_names_are_wrong_in_python_words():
         PerceptronClassifier().fit(X, np.zeros(150))
     with pytest.raises(ValueError, match="X has 3 features, but"):
         PerceptronClassifier().fit(X, y).predict(X[:, :3])
+
+
+@pytest.mark.parametrize("name, values", {
+    "max_iter": ["ten", -1, 0, 2.5, None, True, np.nan],
+    "random_state": [-1, True],
+    "bias": [True, "much"],
+    "order": ["sideways", 3],
+    "multiclass": ["some", None],
+    "calibrate": [True, "plat"],
+    "class_weight": ["foo", {0: -1.0}, {0: "much"}, 3, {0: 0, 1: 0}],
+    "costs": ["foo", {0: "much"}],
+    "early_stopping": ["yes", None, 1],
+    "merge_rows": ["no"],
+    "warm_start": [0],
+    "validation_fraction": [0.0, 1.5, "half"],
+    "n_iter_no_change": [0, 1.5],
+    "rate": ["fast", True, [1]],
+    "support_budget": [0, "few"],
+    "kernel_params": [3, {"gamma": 1.0}],
+    "map_size": [0, 2.5],
+    "callback": ["print"],
+    "C": ["large", None, True],
+}.items())
+def test_wrong_parameters_are_named(name, values):
+    X, y = make_classification(40, 4, random_state=0)
+    for value in values:
+        wrong = rosenblatt.PassiveAggressive(**{name: value})
+        for learn in (wrong.fit, wrong.partial_fit):
+            with pytest.raises(ValueError, match=name) as said:
+                learn(X, y)
+            assert "column" not in str(said.value) and "line 1" not in str(said.value)
+            if name in ("class_weight", "costs"):
+                break
+
+
+@pytest.mark.parametrize("name", ["fit_intercept", "eta0", "shuffle", "tol", "verbose", "n_jobs", "penalty", "tolerance"])
+def test_names_of_scikit_learn_are_answered_with_ours(name):
+    with pytest.raises(TypeError, match=f"AROW has no parameter '{name}': "):
+        rosenblatt.AROW(**{name: 1})
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        rosenblatt.AROW(nonsense=1)
+    assert rosenblatt.LinearSVM(tol=0.1).tol == 0.1 and MLPClassifier(shuffle=False, tol=0.1).tol == 0.1
+
+
+SOLVERS = (rosenblatt.LinearSVM, rosenblatt.LogisticRegression, rosenblatt.SparseLogisticRegression)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_converge_or_say_that_they_did_not(solver, cancer, recwarn):
+    from sklearn.exceptions import ConvergenceWarning
+
+    for X, y in (cancer, load_iris(return_X_y=True), make_classification(300, 5, random_state=1), make_classification(2_000, 20, random_state=2)):
+        fitted = solver().fit(X, y)
+        assert fitted.n_iter_ < fitted.max_iter and not [one for one in recwarn if issubclass(one.category, ConvergenceWarning)]
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        solver(max_iter=2).fit(*cancer)
+
+
+def test_logistic_regression_is_the_one_of_scikit_learn(cancer):
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = cancer
+    # Their bias costs nothing, ours is a weight like others: both are far from their limits here.
+    theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000, fit_intercept=False).fit(X, y)
+    ours = rosenblatt.LogisticRegression(tol=1e-9, max_iter=10_000, bias="none").fit(X, y)
+    assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-5)
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+    assert np.array_equal(ours.decision_function(X) > 0, ours.predict_proba(X)[:, 1] > 0.5)
+    iris = rosenblatt.LogisticRegression().fit(*load_iris(return_X_y=True))
+    shares = iris.predict_proba(load_iris().data * 1e4)
+    assert np.allclose(shares.sum(1), 1) and np.array_equal(iris.classes_[shares.argmax(1)], iris.predict(load_iris().data * 1e4))
+
+
+def test_a_sparse_matrix_with_broken_pointers_is_an_exception():
+    script = """
+import numpy as np, scipy.sparse, rosenblatt
+X, y = np.eye(4), [0, 1, 0, 1]
+fitted = rosenblatt.AROW().fit(X, y)
+for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_matrix):
+    for pointers in ([0, 1, 2, 3, 10**9], [0, -5, 2, 3, 4], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4], [0, 4]):
+        broken = make(X)
+        broken.indptr = np.array(pointers, dtype=np.int32)
+        for ask in (lambda X: rosenblatt.AROW().fit(X, y), lambda X: rosenblatt.AROW().partial_fit(X, y), fitted.predict, fitted.model_.predict):
+            try:
+                ask(broken)
+            except ValueError:
+                continue
+            raise SystemExit(f"{make.__name__} {pointers}")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

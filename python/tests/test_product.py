@@ -102,7 +102,8 @@ def test_what_is_imported_late_is_all_there():
     names: dict[str, object] = {}
     exec("from rosenblatt import *", names)
     assert set(rosenblatt.__all__) < set(names)
-    assert {*rosenblatt.__all__, "AveragedPerceptron", "MLPClassifier", "SequencePerceptron"} < set(dir(rosenblatt))
+    assert {"train", "AveragedPerceptron", "AutoClassifier", "MLPClassifier", "SequencePerceptron"} < set(names)
+    assert set(rosenblatt.__all__) < set(dir(rosenblatt))
     assert rosenblatt.Perceptron is rosenblatt.Perceptron and issubclass(rosenblatt.Perceptron, rosenblatt.PerceptronClassifier)
     for name in ("nothing", "_nothing"):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
@@ -229,6 +230,7 @@ def test_pictures_and_pages(tmp_path):
     picture.save(tmp_path / "c.png")
     assert (tmp_path / "c.svg").read_text() == picture and (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     assert rosenblatt.plot(BUNDLED / "banknote.csv", "roc", ax=ax).startswith("<?xml")
+    assert "<td>setosa, versicolor, virginica</td>" in model._repr_html_()
     page = model.report(BUNDLED / "iris.csv", tmp_path / "r.html")
     assert (tmp_path / "r.html").read_text() == page and page._repr_html_() == page
 

@@ -30,7 +30,7 @@ mod _rosenblatt {
     #[pymodule_export]
     use crate::model::PyModel;
     #[pymodule_export]
-    use crate::product::{Drawing, catalogue, compare, plot, trace, train};
+    use crate::product::{Drawing, catalogue, compare, first_wrong, plot, trace, train};
     #[pymodule_export]
     use crate::proof::{certify, check_certificate, plot_certificate};
     #[pymodule_export]

@@ -165,6 +165,12 @@ impl PyModel {
         self.model.feature_names().map(<[String]>::to_vec)
     }
 
+    /// Whether its file says how rows are read; otherwise it learned from rows in memory, as they were.
+    #[getter]
+    fn has_schema(&self) -> bool {
+        self.model.schema().is_some()
+    }
+
     /// Whether it knows how likely each class is.
     #[getter]
     fn is_calibrated(&self) -> bool {
@@ -276,16 +282,23 @@ impl PyModel {
         let source = source.open(name)?;
         let model = &self.model;
         let (mut classes, mut all) = (Vec::new(), Vec::new());
+        let mut answer = |rows: View<'_>| -> Outcome<()> {
+            match what {
+                "classes" => classes.extend(model.predict_view(rows)?),
+                "scores" => drop(scores(model, Rows::Seen(rows), &mut all)?),
+                _ => all.extend(model.predict_proba_view(rows)?),
+            }
+            Ok(())
+        };
         alone(py, |signals| {
+            // Coins are thrown row after row, so that all rows must come at once.
+            if model.spec().options().zero == Zero::Random {
+                let data = load_source(&source, &model.to_predict(ReadOptions::default()))?;
+                return answer(data.view());
+            }
             let mut rows = model.open(&source)?;
             while let Some(block) = rows.next()? {
-                match what {
-                    "classes" => classes.extend(model.predict_view(block.view())?),
-                    "scores" => {
-                        scores(model, Rows::Seen(block.view()), &mut all)?;
-                    }
-                    _ => all.extend(model.predict_proba_view(block.view())?),
-                }
+                answer(block.view())?;
                 unless_stopped(signals)?;
             }
             Ok(())

@@ -18,6 +18,13 @@ pub(crate) fn catalogue() -> Outcome<String> {
     Ok(serde_json::to_string(&rosenblatt_figures::catalogue())?)
 }
 
+/// The place of the first of these values of settings, a JSON list of group, name and value each, that its setting does
+/// not take, and what it should be.
+#[pyfunction]
+pub(crate) fn first_wrong(given: &str) -> Outcome<Option<(usize, String)>> {
+    Ok(rosenblatt::catalogue::first_wrong(&serde_json::from_str::<Vec<_>>(given)?))
+}
+
 /// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it. The story is shorter
 /// without figures about the rows that were learned from.
 #[pyfunction]

@@ -181,7 +181,7 @@ fn readable<'a>(
         Kind::JsonLines => Ok((Some("jsonl"), Cow::Borrowed(bytes))),
         Kind::Json => {
             let document = Document::parse(bytes)?;
-            let (format, text) = document.lines(model.schema().map(|schema| &**schema), labelled)?;
+            let (format, text) = document.lines(Some(&model.schema_of_rows()), labelled)?;
             Ok((Some(format), Cow::Owned(text)))
         }
     }

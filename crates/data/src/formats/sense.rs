@@ -424,7 +424,7 @@ pub(super) fn judge(
             found => found.ok(),
         },
         (LabelColumn::Guess | LabelColumn::Absent, Some(schema)) => {
-            learned_label(schema, names).or_else(|| beside_whole(schema, &senses, names))
+            learned_label(schema, names).or_else(|| beside_features(schema, &senses, names))
         }
         (LabelColumn::Guess, None) => guess_label(columns, &roles, &senses, &mut notes)?,
     };
@@ -486,10 +486,14 @@ fn learned_label(schema: &Schema, names: &[&str]) -> Option<usize> {
     names.iter().position(|name| name == label)
 }
 
-/// The label beside a column that holds all features, for a model that knows no columns.
-fn beside_whole(schema: &Schema, senses: &[Sense], names: &[&str]) -> Option<usize> {
-    let is_asked = schema.columns.is_empty() && schema.label.is_none() && senses.contains(&Sense::Whole);
-    let mut others = (0..names.len()).filter(|&place| is_asked && senses[place] != Sense::Whole);
+/// The label beside the columns, or the one column, that hold all features, for a model that knows no label.
+fn beside_features(schema: &Schema, senses: &[Sense], names: &[&str]) -> Option<usize> {
+    let known: HashSet<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
+    let is_feature = |place: usize| {
+        if known.is_empty() { senses[place] == Sense::Whole } else { known.contains(names[place]) }
+    };
+    let is_asked = schema.label.is_none() && (0..names.len()).any(is_feature);
+    let mut others = (0..names.len()).filter(|&place| is_asked && !is_feature(place));
     others.clone().find(|&place| is_label_name(names[place])).or_else(|| {
         let only = others.next()?;
         others.next().is_none().then_some(only)
@@ -744,10 +748,38 @@ pub(super) fn for_table<'a>(
     };
     let schema = match &schema.text {
         Some(_) => Schema { has_names: has_header, ..text_table(schema, columns, how)? },
-        None => schema.for_table(&names_of(columns)),
+        None => match schema.for_table(&names_of(columns)) {
+            found if found.columns.is_empty() => in_their_order(found, columns, how)?,
+            found => found,
+        },
     };
     let text_columns = Vec::new();
     Ok(Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), text_columns, ..how.clone() }))
+}
+
+/// What a model of features without names learned, for a table whose columns have names: they come in their order.
+fn in_their_order(schema: Schema, columns: &[FileColumn], how: &ReadOptions) -> Result<Schema, DataError> {
+    let is_whole = |column: &FileColumn| matches!(column.form, Form::Vector(_) | Form::Sparse);
+    let has_places = schema.hash_bits.is_none() && schema.names.is_none();
+    let width = schema.width.filter(|_| has_places && !columns.iter().any(is_whole));
+    let Some(width) = width else { return Ok(schema) };
+    let names = names_of(columns);
+    let left_out = [&how.ignore[..], how.weight.as_slice(), &schema.ignored[..]].concat();
+    let is_free = |place: &usize| !left_out.iter().any(|what| find_column(what, &names) == Some(*place));
+    let mut places: Vec<usize> = (0..names.len()).filter(is_free).collect();
+    let label = match &how.label {
+        LabelColumn::Named(what) => find_column(what, &names),
+        _ if places.len() != width + 1 => None,
+        _ => places.iter().copied().find(|&place| is_label_name(names[place])).or(places.last().copied()),
+    };
+    places.retain(|place| Some(*place) != label);
+    if places.len() != width {
+        let message = format!("there are {} columns of features, expected {width}", places.len());
+        return Err(DataError::new(ErrorKind::Shape, message)
+            .with_help("the table must have the columns that were learned from, in their order"));
+    }
+    let label = label.map(|place| names[place].to_owned());
+    Ok(schema.with_columns(places.into_iter().map(|place| names[place]), label))
 }
 
 /// What a model of texts learned, for a table in which one column holds them.

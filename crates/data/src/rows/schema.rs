@@ -345,8 +345,6 @@ impl Schema {
         let fits = self.columns.is_empty() && self.text.is_none() && self.hash_bits.is_none();
         let places = self.width.filter(|_| fits).and_then(|width| numbered(names, width));
         let Some(places) = places else { return self.clone() };
-        let fill = self.plain_fill();
-        let column = |&place: &usize| Column { name: names[place].to_owned(), kind: plain_number(fill) };
         let mut is_feature = vec![false; names.len()];
         for &place in &places {
             is_feature[place] = true;
@@ -357,9 +355,21 @@ impl Schema {
             .filter(|(_, is_feature)| !is_feature)
             .map(|(name, _)| name)
             .collect();
+        let label = if let [label] = others[..] { Some((*label).to_owned()) } else { None };
+        self.with_columns(places.iter().map(|&place| names[place]), label)
+    }
+
+    /// The schema whose numbered features stand in columns of these names.
+    pub(crate) fn with_columns<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+        label: Option<String>,
+    ) -> Self {
+        let fill = self.plain_fill();
+        let column = |name: &str| Column { name: name.to_owned(), kind: plain_number(fill) };
         Self {
-            columns: places.iter().map(column).collect(),
-            label: if let [label] = others[..] { Some((*label).to_owned()) } else { None },
+            columns: names.map(column).collect(),
+            label,
             has_names: true,
             layout: Layout::Dense,
             width: None,

@@ -144,6 +144,34 @@ pub(crate) fn check<T: Group>(options: &T) -> Result<(), Error> {
     Ok(())
 }
 
+/// What a value of this setting should be, if this is none. Names of a table, such as algorithms, are known there.
+pub fn should_be(setting: &Setting, value: &Value) -> Option<String> {
+    let number = value.as_f64();
+    let is = |holds: bool, expected: &str| (!holds).then(|| expected.to_owned());
+    match (setting.takes, setting.check, value) {
+        (Takes::Switch, ..) => is(value.is_boolean(), "true or false"),
+        (Takes::AtLeast(least), ..) => {
+            let expected = format!("a whole number, {least} or more");
+            is(value.as_u64().is_some_and(|number| number >= least), &expected)
+        }
+        (Takes::Between(low, high), ..) => {
+            let expected = format!("a number between {low} and {high}");
+            is(number.is_some_and(|number| low < number && number < high), &expected)
+        }
+        (Takes::Positive, ..) => is(number.is_some_and(|number| number > 0.0), "a number above 0"),
+        (Takes::Choice(_), Some(check), Value::String(name)) => {
+            check(name).err().map(|error| error.known.to_owned())
+        }
+        (Takes::Choice(_), Some(check), _) => check("").err().map(|error| error.known.to_owned()),
+        (Takes::Choice(_) | Takes::Text, ..) => is(value.is_string(), "a text"),
+        (Takes::Numbers, _, Value::Object(fields)) => {
+            is(fields.values().all(Value::is_number), "numbers by name")
+        }
+        (Takes::Numbers, ..) => is(false, "numbers by name"),
+        _ => None,
+    }
+}
+
 /// A flag of the command line, and the value that follows if one does.
 pub type Word = (String, Option<String>);
 

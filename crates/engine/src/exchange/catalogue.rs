@@ -9,7 +9,7 @@ use crate::calibration::Method;
 use crate::export::Export;
 use crate::race::Metric;
 use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
-use crate::settings::Group;
+use crate::settings::{Group, should_be};
 use crate::spec::{Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use rosenblatt_core::{
     Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Setting, Takes, Zero,
@@ -25,6 +25,7 @@ use rosenblatt_layers::{Activation, Optimiser};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 /// Everything there is to choose from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -446,6 +447,17 @@ fn groups() -> Vec<Table> {
         group::<Limits>("limits"),
         group::<ReadOptions>("reading"),
     ]
+}
+
+/// The place of the first of these values, by group and name of their settings, that is none of its setting, and what it
+/// should be.
+pub fn first_wrong(given: &[(String, String, Value)]) -> Option<(usize, String)> {
+    static GROUPS: LazyLock<Vec<Table>> = LazyLock::new(groups);
+    given.iter().enumerate().find_map(|(place, (group, name, value))| {
+        let (_, settings, _) = GROUPS.iter().find(|(known, ..)| known == group)?;
+        let setting = settings.iter().find(|setting| setting.name == name)?;
+        Some((place, should_be(setting, value)?))
+    })
 }
 
 /// The setting with this flag, of whichever group it is.

@@ -1,13 +1,34 @@
 //! How a model wants its data read: what it learned from stands in its schema, and every face asks here.
 
 use super::Model;
-use rosenblatt_data::{Column, ColumnKind, DataError, LabelColumn, ReadOptions, Source, Stream, blocks};
+use rosenblatt_data::{
+    Column, ColumnKind, DataError, LabelColumn, Layout, Precision, ReadOptions, Schema, Source, Spelling,
+    Stream, blocks,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Model {
+    /// What decides how rows become features: the schema of the training data. A model of rows in memory saw them as they
+    /// were, so that numbers are read unscaled and in double precision; in their order, unless the features have names.
+    pub fn schema_of_rows(&self) -> Arc<Schema> {
+        if let Some(schema) = self.schema() {
+            return Arc::clone(schema);
+        }
+        let plain = Schema { precision: Some(Precision::Double), ..Schema::default() };
+        let names = self.feature_names().unwrap_or_default();
+        if names.is_empty() || names.iter().collect::<BTreeSet<_>>().len() < names.len() {
+            return Schema { width: Some(self.width()), ..plain }.into();
+        }
+        let number = || ColumnKind::Number { fill: None, spelling: Spelling::default() };
+        let columns = names.iter().map(|name| Column { name: name.clone(), kind: number() }).collect();
+        Schema { columns, has_names: true, layout: Layout::Dense, ..plain }.into()
+    }
+
     /// `how` for rows whose classes are known: columns, words and scales are those of the training data.
     #[must_use]
     pub fn to_evaluate(&self, how: ReadOptions) -> ReadOptions {
-        ReadOptions { schema: self.schema().cloned(), ..how }
+        ReadOptions { schema: Some(self.schema_of_rows()), ..how }
     }
 
     /// `how` for rows whose classes are to be predicted. A table may come with its labels or without; they are not
@@ -16,12 +37,13 @@ impl Model {
     pub fn to_predict(&self, how: ReadOptions) -> ReadOptions {
         // A message is a row by itself, whether or not it was learned from a column.
         let is_message = |column: &Column| matches!(column.kind, ColumnKind::Text(_));
-        let is_table = self.schema().is_some_and(|schema| !schema.columns.iter().all(is_message));
+        let schema = self.schema_of_rows();
+        let is_table = !schema.columns.iter().all(is_message);
         let label = match how.label {
             LabelColumn::Guess if !is_table => LabelColumn::Absent,
             label => label,
         };
-        ReadOptions { schema: self.schema().cloned(), grow_classes: true, label, ..how }
+        ReadOptions { schema: Some(schema), grow_classes: true, label, ..how }
     }
 
     /// The rows of a source whose classes are to be predicted, piece by piece, as the model sees them.

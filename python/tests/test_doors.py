@@ -1,0 +1,131 @@
+"""A model is one model: whichever way rows come to it, it gives them the same scores, to the bit."""
+
+import os
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+import rosenblatt
+from rosenblatt import MLPClassifier, PerceptronClassifier, _named
+
+PROGRAM = os.environ.get("ROSENBLATT")
+#: `DOORS=300` is the long run.
+N_SETS = int(os.environ.get("DOORS", "24"))
+
+ESTIMATORS = [getattr(_named, name) for name in _named.__all__]
+ESTIMATORS += [
+    lambda **given: PerceptronClassifier(kernel="rbf", **given),
+    lambda **given: PerceptronClassifier(feature_map="fourier", map_size=16, **given),
+    lambda **given: PerceptronClassifier(multiclass="one-vs-one", **given),
+    lambda **given: PerceptronClassifier(calibrate="platt", **given),
+    lambda **given: PerceptronClassifier(zero="random", **given),
+    lambda **given: MLPClassifier((5,), **given),
+]
+
+
+def drawn(seed):
+    """A fitted estimator, rows whose columns have scales of their own, and whether the columns have names."""
+    rng = np.random.default_rng(seed)
+    width, n_classes = int(rng.integers(1, 9)), int(rng.integers(2, 5))
+    scale, shift = 10.0 ** rng.integers(-3, 4, width), rng.choice([0.0, 1.0, 300.0], width)
+    X = rng.normal(size=(80, width)) * scale + shift * scale
+    X[rng.random(X.shape) < rng.choice([0.0, 0.5])] = 0.0
+    if rng.random() < 0.2:
+        X = np.round(X)
+    y = rng.integers(0, n_classes, len(X))
+    y[:n_classes] = range(n_classes)
+    names = [f"c{place}" for place in rng.permutation(width)] if rng.random() < 0.5 else None
+    estimator = ESTIMATORS[seed % len(ESTIMATORS)](max_iter=4)
+    return estimator, X, y, names
+
+
+def scores(model, rows):
+    """What says most: scores, or probabilities where they decide."""
+    calibrated = model.is_calibrated if isinstance(model, rosenblatt.Model) else hasattr(model, "predict_proba")
+    return model.predict_proba(rows) if calibrated else model.decision_function(rows)
+
+
+def csv(path, X, names, labels=None):
+    columns = [X] if labels is None else [X, np.asarray(labels)[:, None]]
+    header = ",".join([*names, *(["kind"] if labels is not None else [])])
+    np.savetxt(path, np.hstack(columns), delimiter=",", header=header, comments="", fmt="%.17g")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(N_SETS))
+def test_models_through_every_door(seed, tmp_path):
+    import pandas
+    import polars
+    import pyarrow
+    import scipy.sparse
+
+    estimator, X, y, names = drawn(seed)
+    frame = pandas.DataFrame(X, columns=names or [f"unnamed {place}" for place in range(X.shape[1])])
+    estimator.fit(frame if names else X, y)
+    if names:
+        # The same rows, of which the model has names and this array none.
+        estimator.__dict__.pop("feature_names_in_")
+    expected, classes = scores(estimator, X), np.array(estimator.model_.classes)[np.searchsorted(estimator.classes_, estimator.predict(X))]
+    estimator.model_.save(tmp_path / "m.model")
+    models = {"model_": estimator.model_, "saved": rosenblatt.load(tmp_path / "m.model"), "pickled": pickle.loads(pickle.dumps(estimator.model_))}
+    columns = list(frame.columns)
+    np.save(tmp_path / "x.npy", X)
+    order = np.random.default_rng(seed).permutation(X.shape[1]) if names else np.arange(X.shape[1])
+    doors = {
+        "array": X, "fortran": np.asfortranarray(X), "csr": scipy.sparse.csr_matrix(X), "csc": scipy.sparse.csc_array(X),
+        "pandas": frame, "polars": polars.from_pandas(frame), "arrow": pyarrow.Table.from_pandas(frame),
+        "by name": frame.iloc[:, order], "npy": tmp_path / "x.npy", "csv": csv(tmp_path / "x.csv", X, columns),
+        "labelled": csv(tmp_path / "l.csv", X, columns, y),
+        "named csv": csv(tmp_path / "n.csv", X[:, order], [columns[place] for place in order]),
+    }
+    for way, model in models.items():
+        for door, rows in doors.items():
+            assert np.array_equal(scores(model, rows), expected), (way, door)
+            assert np.array_equal(model.predict(rows), classes), (way, door)
+    for door in ("csv", "npy", "labelled", "array", "csr"):
+        assert np.array_equal(scores(estimator, doors[door]), expected), door
+    single = X.astype(np.float32)
+    assert np.array_equal(scores(estimator.model_, single), scores(estimator, single))
+    if getattr(estimator, "zero", "minus") != "random":
+        for row in range(0, len(X), 20):
+            for one in (X[row : row + 1], frame.iloc[row : row + 1], scipy.sparse.csr_matrix(X[row : row + 1])):
+                assert np.array_equal(scores(estimator.model_, one), expected[row : row + 1]), row
+    again = pickle.loads(pickle.dumps(estimator))
+    assert np.array_equal(scores(again, X), expected)
+    told = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
+    wrong = np.mean(classes.astype(int) != y)
+    assert told["rows"] == len(X) and told["error"] == pytest.approx(wrong)
+    if PROGRAM is not None:
+        asked = [PROGRAM, "predict", tmp_path / "l.csv", "--model", tmp_path / "m.model"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == classes.tolist()
+
+
+def test_a_model_explains_what_it_predicts(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3)) * [1, 100, 0.01] + [0, 500, 1]
+    y = (X[:, 1] > 500).astype(int)
+    fitted = rosenblatt.AveragedPerceptron().fit(X, y)
+    for told, expected in zip(fitted.model_.explain(X[:5], most=3), fitted.coef_ * X[:5]):
+        sign = 1 if told["class"] == "1" else -1
+        spoken = {one["feature"]: one["contribution"] for one in told["for"] + told["against"]}
+        assert spoken == {f"feature {place + 1}": sign * value for place, value in enumerate(expected)}
+    page = fitted.model_.report(csv(tmp_path / "t.csv", X, ["a", "b", "c"], y), label="kind")
+    assert "<html" in page
+
+
+def test_rows_of_another_form_are_refused(tmp_path):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    unnamed = rosenblatt.AveragedPerceptron().fit(X, y).model_
+    for rows in (X[:, :2], csv(tmp_path / "two.csv", X[:, :2], ["a", "b"])):
+        with pytest.raises(ValueError, match="features"):
+            unnamed.predict(rows)
+    (tmp_path / "words.csv").write_text("a,b,c\n" + "1,red,2\n3,blue,4\n" * 10)
+    with pytest.raises(ValueError, match="red"):
+        unnamed.predict(tmp_path / "words.csv")
