@@ -3,17 +3,22 @@
 
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::core::{Decided, Declared, NameError, Param, Setting, Takes};
+use rosenblatt::core::{Decided, Declared, NameError, Param, Setting, Takes, Tasks};
 use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
 use rosenblatt::recipe::{Choice, Racing};
+use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
-use rosenblatt::{Costs, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation, catalogue};
+use rosenblatt::{
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Spec, TaggerOptions, Validation, catalogue, files,
+};
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -59,6 +64,73 @@ impl Typed {
             Ok((setting.name.to_owned(), settings::value(setting, words).map_err(Failure::Usage)?))
         };
         typed.map(value).collect()
+    }
+}
+
+/// Which options were typed, by their names in the program. It comes first of a command's options, as each takes its own
+/// away.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spoken(Vec<String>);
+
+impl Args for Spoken {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl FromArgMatches for Spoken {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        // Groups of options are called like types.
+        let is_option = |name: &&str| !name.starts_with(char::is_uppercase);
+        let names = matches.ids().map(clap::Id::as_str).filter(is_option).filter(is_typed);
+        Ok(Self(names.map(str::to_owned).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Spoken {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|typed| typed == name)
+    }
+
+    fn refuse(&self, is_refused: impl Fn(&str) -> bool, why: &str) -> Result<(), Failure> {
+        match self.0.iter().find(|name| is_refused(name)) {
+            Some(name) => Err(Failure::Usage(format!("`--{}` {why}", name.replace('_', "-")))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses everything else, where there are sentences.
+    pub(crate) fn only(&self, known: &str) -> Result<(), Failure> {
+        let is_refused = |name: &str| !known.split(' ').any(|known| known == name);
+        self.refuse(is_refused, "is for rows of a table, but these are sentences")
+    }
+
+    /// The same, but for settings that are declared to be about sentences.
+    pub(crate) fn only_of_sentences(&self, known: &str) -> Result<(), Failure> {
+        let is_about_rows =
+            |name: &&String| catalogue::setting(name).is_none_or(|setting| setting.tasks == Tasks::Tables);
+        Self(self.0.iter().filter(is_about_rows).cloned().collect()).only(known)
+    }
+
+    /// Refuses settings of sentences where there are none.
+    pub(crate) fn only_of_tables(&self) -> Result<(), Failure> {
+        let is_refused = |name: &str| {
+            name != "features"
+                && catalogue::setting(name).is_some_and(|setting| setting.tasks == Tasks::Sentences)
+        };
+        let why =
+            "is for sentences, but these are rows of a table; `--features auto` reads them as sentences";
+        self.refuse(is_refused, why)
     }
 }
 
@@ -118,7 +190,7 @@ impl TypedValueParser for Word {
             }
             if matches!(
                 setting.takes,
-                Takes::AtLeast(_) | Takes::Bytes | Takes::Size | Takes::Run | Takes::Counts
+                Takes::AtLeast(_) | Takes::Bytes | Takes::Size | Takes::Run | Takes::Counts | Takes::FromZero
             ) {
                 settings::value(&setting, &[word.to_owned()])?;
             }
@@ -154,7 +226,7 @@ impl TypedValueParser for Word {
 
 /// Flags of settings as one part of a command's options.
 macro_rules! flags {
-    ($(#[doc = $doc:literal])+ $name:ident, $heading:literal, $settings:expr, $suited:expr) => {
+    ($(#[doc = $doc:literal])+ $name:ident, $heading:expr, $settings:expr, $suited:expr) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Default)]
         pub(crate) struct $name(pub(crate) Typed);
@@ -255,7 +327,10 @@ impl DataArgs {
 /// Parameters with several values each, to be tried in all combinations.
 pub(crate) type ValuesToTry = Vec<(String, Vec<f64>)>;
 
-/// The word for a race of algorithms, and for a scale that follows from the rows.
+/// Where help lists what is said of sentences.
+pub(crate) const SENTENCES: &str = "Sentences";
+
+/// The word for a race of algorithms, for a scale that follows from the rows, and for attributes that suit.
 const AUTO: &str = "auto";
 
 flags!(
@@ -306,6 +381,45 @@ impl NetworkArgs {
         let values = self.0.values::<NetworkOptions>()?;
         Ok((!values.is_empty()).then_some(Value::Object(values)))
     }
+}
+
+flags!(
+    /// What a tagger of sentences is to be.
+    TaggerArgs, SENTENCES, of::<TaggerOptions>(),
+    |arg| if arg.get_id() == "violation" { arg.requires("beam") } else { arg }
+);
+
+impl TaggerArgs {
+    /// The attributes that are named: a set, or a file of templates.
+    pub(crate) fn features(&self) -> Option<&str> {
+        self.0.word("features")
+    }
+
+    /// What the words mean.
+    pub(crate) fn asked(&self) -> Result<Asked<TaggerOptions>, Failure> {
+        let values = Value::Object(self.0.values::<TaggerOptions>()?);
+        let asked: Result<Asked<TaggerOptions>, _> = serde_json::from_value(values);
+        let mut asked = asked.map_err(|error| Failure::Usage(error.to_string()))?;
+        if let Some(name) = self.features() {
+            let (features, template) = features(name)?;
+            asked.set("features", |options| options.features = features);
+            asked.set("template", |options| options.template = template);
+        }
+        Ok(asked)
+    }
+}
+
+/// A ready-made set by its name, or the templates of a file.
+pub(crate) fn features(name: &str) -> Result<(String, Option<String>), Failure> {
+    if name == AUTO || SETS.iter().any(|(set, _)| *set == name) {
+        return Ok((name.to_owned(), None));
+    }
+    let text = files::read_text(Path::new(name)).map_err(|error| {
+        let sets: Vec<&str> = SETS.iter().map(|(set, _)| *set).collect();
+        let sets = sets.join(", ");
+        Failure::Usage(format!("`--features` should be auto, {sets} or a file of templates, but {error}"))
+    })?;
+    Ok((TaggerOptions::default().features, Some(text)))
 }
 
 flags!(

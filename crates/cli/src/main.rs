@@ -136,20 +136,6 @@ fn run_typed(matches: &clap::ArgMatches) -> Result<(), failure::Failure> {
     commands::run(name, matches)
 }
 
-/// The options that were typed, by their names in the program, each with the word that was typed for it.
-pub(crate) fn typed() -> Vec<(String, String)> {
-    let whole = command();
-    let matches = whole.clone().try_get_matches().ok();
-    let found = matches.as_ref().and_then(|matches| matches.subcommand());
-    let found = found.and_then(|(name, matches)| Some((whole.find_subcommand(name)?, matches)));
-    let Some((command, matches)) = found else { return Vec::new() };
-    let is_typed = |arg: &&clap::Arg| {
-        matches.value_source(arg.get_id().as_str()) == Some(clap::parser::ValueSource::CommandLine)
-    };
-    let word = |arg: &clap::Arg| arg.get_long().map_or("FILE".to_owned(), |long| format!("--{long}"));
-    command.get_arguments().filter(is_typed).map(|arg| (arg.get_id().to_string(), word(arg))).collect()
-}
-
 /// The whole command, for help pages and completions.
 pub(crate) fn command() -> clap::Command {
     commands::add_to(Cli::command(), true)

@@ -120,7 +120,7 @@ pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
 #[doc(hidden)]
 pub use settings::kebab;
-pub use settings::{Check, Decided, Declared, Setting, Takes};
+pub use settings::{Check, Decided, Declared, Setting, Takes, Tasks};
 pub use simd::{Work, widest};
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};
 pub use sparse_rows::SparseRows;

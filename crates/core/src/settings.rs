@@ -36,6 +36,8 @@ pub struct Setting {
     pub unset: &'static str,
     /// Who decides it.
     pub decided: Decided,
+    /// Which data it is about.
+    pub tasks: Tasks,
     /// Whether short help shows it.
     pub is_common: bool,
     /// Whether a race goes on when it is set: all candidates share it.
@@ -71,6 +73,28 @@ impl Decided {
     }
 }
 
+/// Which data a setting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Rows of a table.
+    Tables,
+    /// Sentences, whose tokens are tagged.
+    Sentences,
+    /// Both.
+    All,
+}
+
+impl Tasks {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tables => "tables",
+            Self::Sentences => "sentences",
+            Self::All => "all",
+        }
+    }
+}
+
 /// Which values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -83,6 +107,8 @@ pub enum Takes {
     Between(f64, f64),
     /// A number above zero.
     Positive,
+    /// Zero, or a number above it.
+    FromZero,
     /// A number of bytes, which may be written with a unit.
     Bytes,
     /// Any text.
@@ -129,6 +155,7 @@ impl Setting {
             spark: None,
             unset: "",
             decided: Decided::Learning,
+            tasks: Tasks::Tables,
             is_common: false,
             is_shared: false,
             text: "",
@@ -158,6 +185,11 @@ impl Setting {
     /// A number above zero.
     pub const fn positive() -> Self {
         Self::new(Takes::Positive).value("NUMBER")
+    }
+
+    /// Zero, or a number above it.
+    pub const fn from_zero() -> Self {
+        Self::new(Takes::FromZero).value("NUMBER")
     }
 
     /// A number of bytes.
@@ -299,6 +331,18 @@ impl Setting {
     #[must_use]
     pub const fn kept_by_model(self) -> Self {
         Self { decided: Decided::Model, ..self }
+    }
+
+    /// Says that it is about sentences.
+    #[must_use]
+    pub const fn of_sentences(self) -> Self {
+        Self { tasks: Tasks::Sentences, ..self }
+    }
+
+    /// Says that it is about sentences as well as about rows of a table.
+    #[must_use]
+    pub const fn of_all(self) -> Self {
+        Self { tasks: Tasks::All, ..self }
     }
 
     /// Shows it in short help.

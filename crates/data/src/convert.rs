@@ -15,8 +15,9 @@ use crate::error::{DataError, ErrorKind};
 use crate::files::{is_special, temporary_file};
 use crate::load::blocks;
 use crate::options::ReadOptions;
-use crate::rows::dataset::{Dataset, View, Visitor};
+use crate::rows::dataset::{Dataset, View};
 use crate::rows::schema::{Layout, Precision};
+use crate::visit;
 use crate::write::file::{BUFFER_BYTES, NewFile};
 use crate::write::{OutRow, RowWriter, Shape, find_writer};
 use rosenblatt_core::{Examples, Random, Row};
@@ -123,10 +124,10 @@ pub fn write_dataset(data: &Dataset, target: &Path, out: &WriteOptions) -> Resul
         n_rows: data.len() as u64,
         labels: data.labels().names().to_vec(),
     };
-    let n_entries = data.visit(CountEntries);
+    let n_entries = count_entries(data.view());
     let totals = Totals { by_class: vec![data.len() as u64], n_entries };
     let mut sink = Sink::open(target, shape, &totals, out, 0)?;
-    data.visit(EachRow(|class, weight, entries: &[(u32, f64)]| sink.push(class, weight, entries)))?;
+    each_row(data.view(), |class, weight, entries| sink.push(class, weight, entries))?;
     sink.finish()
 }
 
@@ -173,7 +174,7 @@ fn run(
         width = width.max(block.width());
         weighted |= block.weights().is_some();
         labelled = block.is_labelled();
-        totals.n_entries += block.visit(CountEntries);
+        totals.n_entries += count_entries(block.view());
         for &class in block.classes() {
             let class = class as usize;
             totals.by_class.resize(totals.by_class.len().max(class + 1), 0);
@@ -209,11 +210,11 @@ fn run(
     let mut counts = vec![0; targets.len()];
     let mut stream = blocks(&source, &how)?;
     while let Some(block) = stream.next()? {
-        block.visit(EachRow(|class, weight, entries: &[(u32, f64)]| {
+        each_row(block.view(), |class, weight, entries| {
             let which = chooser.as_mut().map_or(0, |chooser| chooser.next(class));
             counts[which] += 1;
             sinks[which].push(class, weight, entries)
-        }))?;
+        })?;
     }
     for sink in sinks {
         sink.finish()?;
@@ -222,31 +223,24 @@ fn run(
 }
 
 /// How many entries are stored.
-struct CountEntries;
-
-impl Visitor for CountEntries {
-    type Output = u64;
-
-    fn visit<E: Examples>(self, examples: E) -> u64 {
-        (0..examples.len()).map(|idx| examples.row(idx).entries().count() as u64).sum()
-    }
+fn count_entries(rows: View<'_>) -> u64 {
+    visit!(rows, examples => (0..examples.len()).map(|idx| examples.row(idx).entries().count() as u64).sum())
 }
 
 /// Hands over class, weight and entries of every row.
-struct EachRow<F>(F);
-
-impl<F: FnMut(u32, f64, &[(u32, f64)]) -> Result<(), DataError>> Visitor for EachRow<F> {
-    type Output = Result<(), DataError>;
-
-    fn visit<E: Examples>(mut self, examples: E) -> Self::Output {
-        let mut entries = Vec::new();
+fn each_row(
+    rows: View<'_>,
+    mut show: impl FnMut(u32, f64, &[(u32, f64)]) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let mut entries = Vec::new();
+    visit!(rows, examples => {
         for idx in 0..examples.len() {
             entries.clear();
             entries.extend(examples.row(idx).entries().map(|(feature, value)| (feature as u32, value)));
-            (self.0)(examples.class(idx), examples.weight(idx), &entries)?;
+            show(examples.class(idx), examples.weight(idx), &entries)?;
         }
-        Ok(())
-    }
+    });
+    Ok(())
 }
 
 /// Decides for one row after the other to which part it goes.

@@ -19,10 +19,10 @@ settings! {
     pub struct ReadOptions: Reading {
         /// Format of the source.
         format: Option<String> = None
-            => Setting::listed("format").flag("format").common().unset("detected from content and name");
+            => Setting::listed("format").flag("format").common().of_all().unset("detected from content and name");
         /// Label column, by name or number (1 is the first, -1 the last).
         label: LabelColumn = LabelColumn::Guess
-            => Setting::column().flag("label").aliases(&["target"]).common()
+            => Setting::column().flag("label").aliases(&["target"]).common().of_all()
                 .unset("the column called label, class, target or y, else the last");
         /// Column of row weights, by name or number.
         weight: Option<String> = None
@@ -52,7 +52,7 @@ settings! {
             => Setting::choice::<Precision>().flag("precision").value("TYPE").unset("f32; f64 for certify and trace");
         /// Hash features into a table of 2^BITS.
         hash_bits: Option<u32> = None
-            => Setting::at_least(1).flag("hash-bits").value("BITS").kept_by_model()
+            => Setting::at_least(1).flag("hash-bits").value("BITS").kept_by_model().of_all()
                 .unset("no hashing, every feature has its own weight");
         /// How features are scaled.
         scaling: Scaling = Scaling::default()
@@ -79,7 +79,7 @@ settings! {
         /// What becomes of pictures.
         pictures: Pictures = Pictures::default() => Setting::group("pictures");
         /// Number of threads that parse text or tag sentences; 0 is one per core. Changes nothing but the time.
-        threads: usize = 0 => Setting::at_least(0).flag("threads");
+        threads: usize = 0 => Setting::at_least(0).flag("threads").of_all();
         /// Limits on what is read.
         limits: Limits = Limits::default() => Setting::group("limits");
     } with {

@@ -5,6 +5,7 @@ use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::Source;
 use rosenblatt::model::model_checksum;
 use rosenblatt::recipe::{Calibrate, Plan};
+use rosenblatt::sequence::Scheme;
 use rosenblatt::sequence::spans::spans;
 use rosenblatt::tagger::{self, Judging, Room, TaggerEstimate, TaggerTrial};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
@@ -536,7 +537,7 @@ fn what_cannot_be_learned_from_is_refused_with_its_place() {
     assert!(wrong(&own, "a.conll", "a X\nb Y\n\n").contains("looks at column 5, but columns are 0 to 1"));
     let label = TaggerOptions { template: Some("U:%x[0,1]".to_owned()), ..options() };
     assert!(wrong(&label, "a.conll", "a X\nb Y\n\n").contains("which is the label"));
-    let broken = TaggerOptions { constraints: "bio".to_owned(), ..options() };
+    let broken = TaggerOptions { constraints: tagger::Wanted::Scheme(Scheme::Bio), ..options() };
     assert!(
         wrong(&broken, "a.conll", "a I-x\nb O\n\n")
             .contains("a scheme that the labels of all sentences keep to")
@@ -621,7 +622,7 @@ fn spoiled(seed: u64, n: usize) -> Vec<u8> {
 #[test]
 fn probabilities_come_true_on_new_sentences() {
     for method in [Calibrate::Platt, Calibrate::Isotonic] {
-        let options = TaggerOptions { constraints: "none".to_owned(), ..options() };
+        let options = TaggerOptions { constraints: tagger::Wanted::None, ..options() };
         let judging = Judging { plan: Plan::HoldOut(0.3), calibrate: method };
         let source = Source::bytes("a.conll", spoiled(31, 1500));
         let tagger = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();

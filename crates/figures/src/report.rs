@@ -9,7 +9,7 @@ use crate::words::{
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
-use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
+use rosenblatt::data::{DataError, ReadOptions, Source, texts, visit};
 use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::{feature_name, interval, top_features_by_class};
@@ -378,20 +378,12 @@ impl<'a> Report<'a> {
 
     /// A row that is a picture, as a picture.
     fn portrait(&self, wrong: &Misclassified) -> Option<String> {
-        struct Values(usize, usize);
-        impl Visitor for Values {
-            type Output = Vec<f64>;
-            fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
-                let mut values = vec![0.0; self.1];
-                for (feature, value) in examples.row(self.0).entries() {
-                    values[feature] = value;
-                }
-                values
-            }
-        }
         let picture = self.model.schema()?.picture.filter(|picture| picture.channels == 1)?;
         let n_pixels = (picture.width * picture.height).max(self.seen.data.width());
-        let mut values = self.seen.data.visit(Values(wrong.row as usize, n_pixels));
+        let mut values = vec![0.0; n_pixels];
+        visit!(self.seen.data.view(), examples => {
+            examples.row(wrong.row as usize).entries().for_each(|(feature, value)| values[feature] = value);
+        });
         values.truncate(picture.width * picture.height);
         let name = format!("row {}", count(u64::from(wrong.row) + 1));
         let tile = Tile { name, width: picture.width, values };
@@ -489,18 +481,13 @@ fn tables(page: &mut Page, evaluation: &Evaluation) {
 }
 
 fn explanations(model: &Model, data: &Dataset, wrong: &[Misclassified]) -> Vec<Explanation> {
-    struct Explain<'a>(&'a Model, &'a [Misclassified]);
-    impl Visitor for Explain<'_> {
-        type Output = Vec<Explanation>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<Explanation> {
-            let mut explainer = Explainer::new(self.0);
-            let explain = |wrong: &Misclassified| {
-                explainer.explain(examples.row(wrong.row as usize), wrong.given, CONTRIBUTIONS)
-            };
-            self.1.iter().map(explain).collect()
-        }
-    }
-    data.visit(Explain(model, wrong))
+    let mut explainer = Explainer::new(model);
+    visit!(data.view(), examples => {
+        let explain = |wrong: &Misclassified| {
+            explainer.explain(examples.row(wrong.row as usize), wrong.given, CONTRIBUTIONS)
+        };
+        wrong.iter().map(explain).collect()
+    })
 }
 
 fn contributions(model: &Model, contributions: &[Contribution]) -> String {

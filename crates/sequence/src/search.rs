@@ -38,6 +38,12 @@ pub enum Violation {
     Max,
 }
 
+rosenblatt_core::named!(Violation, "violation",
+    "complete" = Self::Complete, "the best complete sequence is compared with the true one";
+    "early" = Self::Early, "the tokens up to where the beam lost the true labels";
+    "max-violation" or "max" = Self::Max, "the tokens up to where a wrong sequence leads by most";
+);
+
 /// Room for a search, used again and again.
 #[derive(Debug, Clone, Default)]
 pub struct Lattice {

@@ -4,7 +4,7 @@
 //! here is what `train` delivers.
 
 use super::tagger;
-use crate::args::{DataArgs, KernelArgs, NetworkArgs};
+use crate::args::{DataArgs, KernelArgs, NetworkArgs, SENTENCES, Spoken};
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
   rosenblatt compare a9a --algorithms pa1,arow --folds 10 --epochs 5 --json
   rosenblatt compare news.conllu --history 1,2    taggers of sentences")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) spoken: Spoken,
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
@@ -59,10 +61,10 @@ pub(crate) struct Args {
     pub(super) json: bool,
     /// Compare taggers of sentences with these attributes: ready-made sets (tagging, chunking, ner, letters), the one
     /// that suits (auto) or files of templates [default: auto for files that are named like sentences]
-    #[arg(long, value_name = "SET|FILE,...", help_heading = tagger::HEADING)]
+    #[arg(long, value_name = "SET|FILE,...", help_heading = SENTENCES)]
     pub(super) features: Option<String>,
     /// Compare taggers whose labels depend on this many labels before them: 1, 2 or both [default: 1]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = tagger::HEADING)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = SENTENCES)]
     pub(super) history: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArgs,
@@ -76,9 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if tagger::is_meant(&args.files, args.data.format(), args.features.as_deref()) {
         return tagger::compare(args);
     }
-    if !args.history.is_empty() {
-        return Err(Failure::Usage("`--history` is for sentences, but these are rows of a table".to_owned()));
-    }
+    args.spoken.only_of_tables()?;
     let usage = |error| Failure::Usage(Failure::words(&error));
     let base = Options {
         multiclass: args.multiclass,

@@ -1,7 +1,7 @@
 //! `rosenblatt evaluate FILE... --model PATH`: how good a model is on rows whose classes are known.
 
 use super::tagger;
-use crate::args::{DataArgs, by_name};
+use crate::args::{DataArgs, Spoken, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
@@ -17,6 +17,8 @@ use std::path::PathBuf;
   rosenblatt evaluate test.csv --model mail.model
   rosenblatt evaluate test.csv --model mail.model --json")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) spoken: Spoken,
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,

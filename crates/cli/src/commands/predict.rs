@@ -1,7 +1,7 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
 use super::tagger;
-use crate::args::{CostArgs, DataArgs, by_name};
+use crate::args::{CostArgs, DataArgs, Spoken, by_name};
 use crate::choices::listed;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -34,6 +34,8 @@ Examples:
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) spoken: Spoken,
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,

@@ -4,7 +4,7 @@
 
 use super::{certify, evaluate, tagger};
 use crate::again::{self, Told};
-use crate::args::DataArgs;
+use crate::args::{DataArgs, Spoken};
 use crate::failure::Failure;
 use crate::paths::default_report;
 use crate::progress::Progress;
@@ -25,6 +25,8 @@ use std::path::PathBuf;
   rosenblatt report test.csv --model mail.model    how good it is on other rows
   rosenblatt report data.csv --model data.model --certificate proof.json")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) spoken: Spoken,
     /// Rows to evaluate the model on. Of the file it was trained from, the held-out rows are used, as they were predicted
     /// without being learned from
     #[arg(required = true, value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! `rosenblatt trace FILE`: a run as a textbook prints it, round by round.
 
-use super::tagger::{self, TaggerArgs};
-use crate::args::{DataArgs, SpecArgs};
+use super::tagger;
+use crate::args::{DataArgs, SpecArgs, Spoken, TaggerArgs};
 use crate::failure::Failure;
 use crate::ui;
 use clap::Command;
@@ -35,6 +35,8 @@ Examples:
   rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) spoken: Spoken,
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
@@ -85,11 +87,10 @@ pub(super) fn suited(command: Command) -> Command {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.spec.one_rule()?;
-    let (format, features) = (args.data.format(), args.tagger.features.as_deref());
-    if tagger::is_meant(&args.files, format, features) {
+    if tagger::is_meant(&args.files, args.data.format(), args.tagger.features()) {
         return tagger::trace(args);
     }
-    args.tagger.are_for_sentences()?;
+    args.spoken.only_of_tables()?;
     let read = args.data.as_textbook().options()?;
     let (mut data, schema) = load_with_schema(&Source::find_all(&args.files)?, &read)?;
     if let Some(label @ (LabelFound::ByName(_) | LabelFound::Guessed(_))) = LabelFound::new(&read, &schema) {

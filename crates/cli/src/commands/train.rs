@@ -3,11 +3,11 @@
 //! What is done, and what is done if nothing is said, is the engine's [`Recipe`]. Here words become a recipe, and the
 //! outcome becomes a file and a report.
 
-use super::tagger::{self, TaggerArgs};
+use super::tagger;
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, SpecArgs};
+use crate::args::{CostArgs, DataArgs, SpecArgs, Spoken, TaggerArgs};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{choice, export_help};
 use crate::failure::Failure;
@@ -58,6 +58,8 @@ it stops at once. A resumed run ends in the same model, to the bit, as one that 
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    spoken: Spoken,
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
@@ -149,12 +151,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.is_of_sentences() {
-        tagger::only(tagger::TRAINING)?;
+        args.spoken.only_of_sentences(tagger::TRAINING)?;
         // Rules race on sentences only where that is asked for.
         let choice = args.spec.choice();
         return follow(args, if matches!(choice, Choice::Auto) { Choice::Given } else { choice });
     }
-    args.tagger.are_for_sentences()?;
+    args.spoken.only_of_tables()?;
     // What is proved of mistakes is proved of the perceptron.
     follow(args, if args.bounds { Choice::Given } else { args.spec.choice() })
 }
@@ -249,8 +251,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 
 impl Args {
     pub(super) fn is_of_sentences(&self) -> bool {
-        let (format, features) = (self.data.format(), self.tagger.features.as_deref());
-        tagger::is_meant(&self.files, format, features)
+        tagger::is_meant(&self.files, self.data.format(), self.tagger.features())
     }
 
     pub(super) fn is_online(&self) -> bool {
@@ -268,7 +269,9 @@ impl Args {
                 let costs = costs.clone().unwrap_or_default();
                 racing.candidates.iter_mut().for_each(|candidate| candidate.costs = costs.clone());
                 let mut shared = self.spec.asked_and_values()?.0;
-                shared.set("network", |options| options.network = None);
+                if !self.is_of_sentences() {
+                    shared.set("network", |options| options.network = None);
+                }
                 shared
             }
             _ => self.spec.asked()?,
@@ -277,11 +280,10 @@ impl Args {
             learning.set("costs", |options| options.costs = costs);
         }
         let start = self.start_from.as_ref().map(Model::load).transpose()?;
-        let tagging = if self.is_of_sentences() {
-            Some(tagger::options(learning.options().clone(), &self.tagger, &self.data, start.as_ref())?)
-        } else {
-            None
-        };
+        let tagging = self.is_of_sentences().then(|| self.tagger.asked()).transpose()?;
+        if tagging.is_some() {
+            start.as_ref().map(Model::to_tag).transpose()?;
+        }
         Ok(Recipe {
             reading: ReadOptions {
                 classes: self.classes.clone(),

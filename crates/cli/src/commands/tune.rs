@@ -1,7 +1,7 @@
 //! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
 
 use super::{tagger, train};
-use crate::args::seconds;
+use crate::args::{SENTENCES, Spoken, seconds};
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
@@ -30,8 +30,10 @@ const USUAL_OF_SENTENCES: &str = "perceptron,pa1,arow";
 const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank", "bounds"];
 
 #[derive(clap::Args)]
-#[group(id = "tune")]
+#[group(id = "Tune")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    spoken: Spoken,
     /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
     /// `compare` takes them, the simplest first: it wins a tie
     #[arg(long, value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...")]
@@ -63,8 +65,8 @@ pub(super) fn suited(command: Command) -> Command {
                 .help("Try these values of a parameter, with every rule that has it (may be repeated)")
         })
         .mut_args(|arg| {
-            let is_of_train = NOT_IN_A_RACE.contains(&arg.get_id().as_str())
-                || arg.get_help_heading() == Some(tagger::HEADING);
+            let is_of_train =
+                NOT_IN_A_RACE.contains(&arg.get_id().as_str()) || arg.get_help_heading() == Some(SENTENCES);
             if is_of_train { arg.hide(true) } else { arg }
         })
 }
@@ -73,9 +75,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
     let are_sentences = args.train.is_of_sentences();
     if are_sentences {
-        tagger::only(tagger::TRAINING)?;
+        args.spoken.only_of_sentences(tagger::TRAINING)?;
     } else {
-        args.train.tagger.are_for_sentences()?;
+        args.spoken.only_of_tables()?;
     }
     if args.train.is_online() {
         let message = "`--online` makes one epoch over a stream, but a race needs all rows; use `train --online --algorithm NAME`";

@@ -8,6 +8,7 @@ use crate::encode::Scaler;
 use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
+use crate::visit;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -213,15 +214,10 @@ impl Dataset {
 
     /// Whether no feature tells one row from another. Ends at the first that does.
     pub fn rows_are_alike(&self) -> bool {
-        struct Alike;
-        impl Visitor for Alike {
-            type Output = bool;
-            fn visit<E: Examples>(self, examples: E) -> bool {
-                let entries = |idx| examples.row(idx).entries().filter(|(_, value)| *value != 0.0);
-                (1..examples.len()).all(|idx| entries(idx).eq(entries(0)))
-            }
-        }
-        self.visit(Alike)
+        visit!(self.view(), examples => {
+            let entries = |idx| examples.row(idx).entries().filter(|(_, value)| *value != 0.0);
+            (1..examples.len()).all(|idx| entries(idx).eq(entries(0)))
+        })
     }
 }
 
@@ -319,18 +315,13 @@ impl Dataset {
     pub fn merged(&self) -> Self {
         /// Class, entries and weight.
         type Entries = (u32, Vec<(usize, f64)>, f64);
-        struct Collect;
-        impl Visitor for Collect {
-            type Output = Vec<Entries>;
-            fn visit<E: Examples>(self, examples: E) -> Self::Output {
-                let all = (0..examples.len()).filter(|&row| examples.weight(row) > 0.0).map(|row| {
-                    let entries = examples.row(row).entries().filter(|(_, value)| *value != 0.0);
-                    (examples.class(row), entries.collect(), examples.weight(row))
-                });
-                all.collect()
-            }
-        }
-        let mut rows = self.visit(Collect);
+        let mut rows: Vec<Entries> = visit!(self.view(), examples => {
+            let all = (0..examples.len()).filter(|&row| examples.weight(row) > 0.0).map(|row| {
+                let entries = examples.row(row).entries().filter(|(_, value)| *value != 0.0);
+                (examples.class(row), entries.collect(), examples.weight(row))
+            });
+            all.collect()
+        });
         rows.sort_by(|(class, row, weight), (other_class, other, other_weight)| {
             let by_value = || {
                 let both = row.iter().zip(other).map(|((feature, value), (other, other_value))| {
@@ -541,6 +532,40 @@ pub enum View<'a> {
     Sparse64(SparseExamples<'a, f64>),
 }
 
+/// Does something with borrowed rows in their own kind: `visit!(view, examples => ...)`. What is done is compiled for
+/// every kind of rows, as with a [`Visitor`].
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! visit {
+    ($view:expr, $examples:ident => $body:expr) => {
+        match $view {
+            $crate::View::Dense32($examples) => $body,
+            $crate::View::Dense64($examples) => $body,
+            $crate::View::Sparse32($examples) => $body,
+            $crate::View::Sparse64($examples) => $body,
+        }
+    };
+}
+
+/// The same, single precision widened: a page has to be fetched, and every kind of rows is one more copy of every loop.
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! visit {
+    ($view:expr, $examples:ident => $body:expr) => {{
+        let (mut dense, mut sparse) = (Vec::new(), Vec::new());
+        let view = match $view {
+            $crate::View::Dense32(examples) => $crate::View::Dense64(examples.widened(&mut dense)),
+            $crate::View::Sparse32(examples) => $crate::View::Sparse64(examples.widened(&mut sparse)),
+            view => view,
+        };
+        match view {
+            $crate::View::Dense64($examples) => $body,
+            $crate::View::Sparse64($examples) => $body,
+            $crate::View::Dense32(_) | $crate::View::Sparse32(_) => unreachable!("they are widened"),
+        }
+    }};
+}
+
 impl<'a> View<'a> {
     /// Borrows rows with their classes and, if they have any, their weights.
     pub(crate) fn new(rows: MatrixRef<'a>, classes: &'a [u32], weights: Option<&'a [f64]>) -> Self {
@@ -580,50 +605,18 @@ impl<'a> View<'a> {
     }
 
     /// Hands the rows to `visitor` in their own kind.
-    #[cfg(not(target_family = "wasm"))]
     pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
-        match self {
-            Self::Dense32(examples) => visitor.visit(examples),
-            Self::Dense64(examples) => visitor.visit(examples),
-            Self::Sparse32(examples) => visitor.visit(examples),
-            Self::Sparse64(examples) => visitor.visit(examples),
-        }
-    }
-
-    /// Hands the rows to `visitor`, single precision widened: a page has to be fetched, and every kind of rows is one
-    /// more copy of every loop.
-    #[cfg(target_family = "wasm")]
-    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
-        match self {
-            Self::Dense32(examples) => visitor.visit(examples.widened(&mut Vec::new())),
-            Self::Dense64(examples) => visitor.visit(examples),
-            Self::Sparse32(examples) => visitor.visit(examples.widened(&mut Vec::new())),
-            Self::Sparse64(examples) => visitor.visit(examples),
-        }
+        visit!(self, examples => visitor.visit(examples))
     }
 
     /// How many rows there are.
     pub fn len(self) -> usize {
-        struct Len;
-        impl Visitor for Len {
-            type Output = usize;
-            fn visit<E: Examples>(self, examples: E) -> usize {
-                examples.len()
-            }
-        }
-        self.visit(Len)
+        visit!(self, examples => examples.len())
     }
 
     /// How many features there are; no row is wider.
     pub fn width(self) -> usize {
-        struct Width;
-        impl Visitor for Width {
-            type Output = usize;
-            fn visit<E: Examples>(self, examples: E) -> usize {
-                examples.width()
-            }
-        }
-        self.visit(Width)
+        visit!(self, examples => examples.width())
     }
 
     /// Whether there are no rows.

@@ -6,7 +6,7 @@
 //! turn, of which none waits for another.
 
 use rosenblatt_core::{Examples, Row, threads};
-use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use rosenblatt_data::{Dataset, Labels, View, visit};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -86,17 +86,11 @@ impl Fingerprint {
 
     /// Takes rows `part` of `rows` in.
     pub(crate) fn add_rows(&mut self, rows: View<'_>, part: Range<usize>) {
-        struct Add<'a>(&'a mut Fingerprint, Range<usize>);
-        impl Visitor for Add<'_> {
-            type Output = ();
-            fn visit<E: Examples>(self, examples: E) {
-                let Self(fingerprint, part) = self;
-                for idx in part {
-                    fingerprint.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
-                }
+        visit!(rows, examples => {
+            for idx in part {
+                self.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
             }
-        }
-        rows.visit(Add(self, part));
+        });
     }
 
     fn add_row<R: Row>(&mut self, row: R, class: u32, weight: f64) {

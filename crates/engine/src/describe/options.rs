@@ -35,18 +35,18 @@ settings! {
     pub struct Options: Learning {
         /// Update rule. The table of algorithms lists all, each with its formula, its source and its parameters.
         algorithm: String = "perceptron".to_owned()
-            => Setting::listed("algorithm").flag("algorithm").short('a').common()
+            => Setting::listed("algorithm").flag("algorithm").short('a').common().of_all()
                 .unset("auto, a race of several rules, where a model is trained with all other options of learning \
                         left out; else perceptron");
         /// Parameters of the update rule, by name. Parameters that are left out have their defaults.
-        params: BTreeMap<String, f64> = BTreeMap::new() => Setting::numbers().flag("param").short('p').common();
+        params: BTreeMap<String, f64> = BTreeMap::new() => Setting::numbers().flag("param").short('p').common().of_all();
         /// Learning rate: a number, or a schedule such as 0.5/k, 1/sqrt(k) or 1/k^0.25.
         #[serde(with = "by_name::optional")]
         rate: Option<Schedule> = None => Setting::choice::<Schedule>().flag("rate").value("RATE").unset("the rule's own");
         /// Which weights the model keeps: the last ones, their average, all of them to vote, or the best.
         #[serde(with = "by_name::optional")]
         readout: Option<Readout> = None
-            => Setting::choice::<Readout>().flag("readout").common().unset("averaged; last for rules that settle on one");
+            => Setting::choice::<Readout>().flag("readout").common().of_all().unset("averaged; last for rules that settle on one");
         /// Whether the pocket counts errors on all training rows before it replaces its weights. Without that, the
         /// weights with the longest run of correct predictions win (readout pocket).
         ratchet: bool = true => Setting::yes_or_no().flag("ratchet");
@@ -67,10 +67,10 @@ settings! {
         order: Option<Order> = None => Setting::choice::<Order>().flag("order").unset("shuffle-epoch, or the rule's own");
         /// Seed of every random choice.
         seed: u64 = 0
-            => Setting::at_least(0).flag("seed").aliases(&["random-state"]).python("random_state").shared();
+            => Setting::at_least(0).flag("seed").aliases(&["random-state"]).python("random_state").shared().of_all();
         /// Maximum number of epochs, each a visit of every training row. Candidates of a race have numbers of their own.
         epochs: u64 = EPOCHS
-            => Setting::at_least(1).flag("epochs").aliases(&["max-iter"]).python("max_iter").spark("maxIter").common()
+            => Setting::at_least(1).flag("epochs").aliases(&["max-iter"]).python("max_iter").spark("maxIter").common().of_all()
                 .unset("20; 15 for sentences");
         /// Maximum number of updates.
         max_updates: Option<u64> = None => Setting::at_least(1).flag("max-updates").unset("no limit");
@@ -293,16 +293,16 @@ mod settings {
 }
 
 /// Serialises a choice as its name.
-mod by_name {
+pub(crate) mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::fmt::Display;
     use std::str::FromStr;
 
-    pub(super) fn serialize<T: Display, S: Serializer>(choice: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: Display, S: Serializer>(choice: &T, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(choice)
     }
 
-    pub(super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<T, D::Error> {
         let name = String::deserialize(deserializer)?;

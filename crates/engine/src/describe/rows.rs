@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::fingerprint::{Fingerprint, fingerprint};
 use rosenblatt_core::{Examples, Row};
-use rosenblatt_data::{Cached, Dataset, Labels, Schema, View, Visitor};
+use rosenblatt_data::{Cached, Dataset, Labels, Schema, View, visit};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -152,21 +152,16 @@ impl<'a> RowSource<'a> {
 
 /// Refuses values that are not finite numbers, naming the first.
 pub fn check_finite(rows: View<'_>) -> Result<(), Error> {
-    struct Finite;
-    impl Visitor for Finite {
-        type Output = Result<(), Error>;
-        fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
-            if examples.all_finite() {
-                return Ok(());
-            }
-            for row in 0..examples.len() {
-                let culprit = examples.row(row).entries().find(|(_, value)| !value.is_finite());
-                if let Some((feature, value)) = culprit {
-                    return Err(Error::NotFinite { row, feature, value });
-                }
-            }
-            Ok(())
+    visit!(rows, examples => {
+        if examples.all_finite() {
+            return Ok(());
         }
-    }
-    rows.visit(Finite)
+        for row in 0..examples.len() {
+            let culprit = examples.row(row).entries().find(|(_, value)| !value.is_finite());
+            if let Some((feature, value)) = culprit {
+                return Err(Error::NotFinite { row, feature, value });
+            }
+        }
+    });
+    Ok(())
 }

@@ -252,7 +252,7 @@ pub fn value(setting: &Setting, words: &[String]) -> Result<Value, String> {
         _ if setting.means.is_some() => Ok(json!(setting.means)),
         Takes::Switch => Ok(json!(setting.value.is_empty() || last == "yes")),
         Takes::AtLeast(_) => last.parse::<u64>().map(Value::from).map_err(|error| error.to_string()),
-        Takes::Between(..) | Takes::Positive => number(last).map(Value::from),
+        Takes::Between(..) | Takes::Positive | Takes::FromZero => number(last).map(Value::from),
         Takes::Bytes => bytes(last).map(Value::from),
         Takes::Numbers => pairs(),
         Takes::ByClass if words == ["balanced"] => Ok(json!("balanced")),

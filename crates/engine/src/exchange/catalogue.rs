@@ -11,6 +11,7 @@ use crate::race::Metric;
 use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
 use crate::settings::{Group, should_be};
 use crate::spec::{Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation};
+use crate::tagger::{TaggerOptions, Wanted};
 use rosenblatt_core::{
     Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Setting, Takes, Zero,
 };
@@ -22,6 +23,7 @@ use rosenblatt_data::{
 use rosenblatt_kernel::maps::MAPS;
 use rosenblatt_kernel::{KERNELS, Removal, Setting as KernelValue};
 use rosenblatt_layers::{Activation, Optimiser};
+use rosenblatt_sequence::Violation;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -212,6 +214,8 @@ pub struct OptionInfo {
     pub spark: String,
     /// Who decides it: reading, learning, judging, or the model once there is one.
     pub decided_by: &'static str,
+    /// Which data it is about: tables, sentences or all.
+    pub tasks: &'static str,
     /// Whether most people need it.
     pub common: bool,
     /// Whether a race goes on when it is set, as all candidates share it.
@@ -230,6 +234,7 @@ impl Serialize for Values {
             Takes::Run => json!({ "at-least": 1 }),
             Takes::Between(low, high) => json!({ "between": [low, high] }),
             Takes::Positive => json!("positive"),
+            Takes::FromZero => json!("from-zero"),
             Takes::Bytes | Takes::Character => json!({ "at-least": 0 }),
             Takes::Text => json!("text"),
             Takes::Texts => json!("texts"),
@@ -375,6 +380,8 @@ pub fn choices() -> Vec<ChoiceList> {
         list::<Activation>(),
         list::<Optimiser>(),
         list::<rosenblatt_layers::Loss>(),
+        list::<Violation>(),
+        list::<Wanted>(),
     ]
 }
 
@@ -442,6 +449,7 @@ fn groups() -> Vec<Table> {
         group::<KernelOptions>("kernel"),
         group::<Mapping>("map"),
         group::<NetworkOptions>("network"),
+        group::<TaggerOptions>("tagging"),
         group::<TextOptions>("text"),
         group::<Pictures>("pictures"),
         group::<Limits>("limits"),
@@ -479,6 +487,7 @@ fn options() -> Vec<OptionGroup> {
         python: setting.python_name(),
         spark: setting.spark_name(),
         decided_by: setting.decided.name(),
+        tasks: setting.tasks.name(),
         common: setting.is_common,
         shared: setting.is_shared,
     };
@@ -584,6 +593,7 @@ impl Catalogue {
             Takes::Text => json!({ "type": "string" }),
             Takes::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Takes::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+            Takes::FromZero => json!({ "type": "number", "minimum": 0 }),
             Takes::Choice(what) => json!({ "type": "string", "examples": self.names(what) }),
             Takes::Numbers => json!({ "type": "object", "additionalProperties": { "type": "number" } }),
             Takes::Group(name) => {

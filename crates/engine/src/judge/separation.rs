@@ -17,8 +17,8 @@ use rosenblatt_certify::{
     Answer, Certificate, Findings, Polynomial, Question, Rows, Verdict, Watch, check, decide, investigate,
     investigate_in,
 };
-use rosenblatt_core::{Bias, Examples};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_core::Bias;
+use rosenblatt_data::{Dataset, visit};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -45,18 +45,15 @@ pub fn decide_within(rows: &Rows, most_time: Duration) -> Answer {
 /// The largest margin of any hyperplane over these rows of two classes, rounded down; `None` if none separates them,
 /// or none was found in time.
 pub fn certified_margin(data: &Dataset, bias: Bias, most_time: Duration) -> Result<Option<f64>, Error> {
-    struct Certified(Bias, Duration);
-    impl Visitor for Certified {
-        type Output = Result<Option<f64>, Error>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let rows = Rows::new(examples, |class| Some(class == 1));
-            let rows = rows.map_err(|error| Error::Uncertifiable { what: error.to_string() })?;
-            let answer = decide_within(&with_bias(&rows, self.0).0, self.1);
-            let is_separable = matches!(answer.verdict, Verdict::Separable(_));
-            Ok(is_separable.then_some(answer.at_least).filter(|low| *low > 0.0))
-        }
-    }
-    data.visit(Certified(bias, most_time))
+    let answer = decide_within(&with_bias(&sided(data, |class| Some(class == 1))?, bias).0, most_time);
+    let is_separable = matches!(answer.verdict, Verdict::Separable(_));
+    Ok(is_separable.then_some(answer.at_least).filter(|low| *low > 0.0))
+}
+
+/// The rows that are on a side.
+fn sided(data: &Dataset, side: impl Fn(u32) -> Option<bool>) -> Result<Rows, Error> {
+    let rows = visit!(data.view(), examples => Rows::new(examples, side));
+    rows.map_err(|error| Error::Uncertifiable { what: error.to_string() })
 }
 
 /// Which classes are on which side.
@@ -109,14 +106,6 @@ impl Sides {
 
     /// The rows of the data that take part, each on its side.
     pub fn rows(&self, data: &Dataset) -> Result<Rows, Error> {
-        struct Collect<F>(F);
-        impl<F: Fn(u32) -> Option<bool>> Visitor for Collect<F> {
-            type Output = Result<Rows, Error>;
-            fn visit<E: Examples>(self, examples: E) -> Self::Output {
-                let rows = Rows::new(examples, self.0);
-                rows.map_err(|error| Error::Uncertifiable { what: error.to_string() })
-            }
-        }
         let positive = class(data, &self.positive)?;
         let negative = self.negative.as_deref().map(|name| class(data, name)).transpose()?;
         let side = |class: u32| match negative {
@@ -124,7 +113,7 @@ impl Sides {
             Some(negative) => (class == negative).then_some(false),
             None => Some(false),
         };
-        Ok(data.visit(Collect(side))?.numbered(|idx| data.number(idx)))
+        Ok(sided(data, side)?.numbered(|idx| data.number(idx)))
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::rows::RowSource;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseRows, threads};
-use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
+use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, visit};
 use rosenblatt_kernel::kernels::{Outline, Survey};
 use rosenblatt_kernel::maps::{Choice, FeatureMap};
 use std::ops::ControlFlow;
@@ -34,44 +34,22 @@ pub(crate) fn outline(
     rows: &[u32],
     wanted: &[usize],
 ) -> Result<(Outline, SparseRows), Error> {
-    struct Look<'a>(&'a mut Survey, &'a [u32], usize);
-    impl Visitor for Look<'_> {
-        type Output = ();
-        fn visit<E: Examples>(self, examples: E) {
-            self.0.look(examples, self.1, self.2);
-        }
-    }
-    struct LookAgain<'a> {
-        survey: &'a mut Survey,
-        listed: &'a [u32],
-        /// The places of landmarks, of which `passed` are in earlier blocks.
-        chosen: &'a [usize],
-        passed: usize,
-        landmarks: &'a mut SparseRows,
-        width: usize,
-    }
-    impl Visitor for LookAgain<'_> {
-        type Output = ();
-        fn visit<E: Examples>(self, examples: E) {
-            self.survey.look_again(examples, self.listed);
-            for &place in self.chosen {
-                let row = self.listed[place - self.passed] as usize;
-                self.landmarks.push(examples.row(row), self.width);
-            }
-        }
-    }
     let (width, n_rows) = (data.width(), data.classes().len());
     let mut survey = Survey::default();
     let _ = data.each_block(rows, |first, view, listed| {
-        view.visit(Look(&mut survey, listed, first));
+        visit!(view, examples => survey.look(examples, listed, first));
         ControlFlow::<()>::Continue(())
     })?;
     survey.measure(width);
     let (mut landmarks, mut rest, mut passed) = (SparseRows::default(), wanted, 0);
     let _ = data.each_block(rows, |_, view, listed| {
         let (chosen, behind) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
-        let (survey, landmarks) = (&mut survey, &mut landmarks);
-        view.visit(LookAgain { survey, listed, chosen, passed, landmarks, width });
+        visit!(view, examples => {
+            survey.look_again(examples, listed);
+            for &place in chosen {
+                landmarks.push(examples.row(listed[place - passed] as usize), width);
+            }
+        });
         (rest, passed) = (behind, passed + listed.len());
         ControlFlow::<()>::Continue(())
     })?;
@@ -123,18 +101,12 @@ impl Mapper {
 
     /// The rows that are listed, mapped, with their classes and weights.
     pub(crate) fn block(&mut self, view: View<'_>, listed: &[u32]) -> Result<View<'_>, Error> {
-        struct Facts<'a>(&'a mut Mapper, &'a [u32]);
-        impl Visitor for Facts<'_> {
-            type Output = ();
-            fn visit<E: Examples>(self, examples: E) {
-                let Self(Mapper { classes, weights, .. }, listed) = self;
-                classes.clear();
-                classes.extend(listed.iter().map(|&row| examples.class(row as usize)));
-                weights.clear();
-                weights.extend(listed.iter().map(|&row| examples.weight(row as usize)));
-            }
-        }
-        view.visit(Facts(self, listed));
+        self.classes.clear();
+        self.weights.clear();
+        visit!(view, examples => {
+            self.classes.extend(listed.iter().map(|&row| examples.class(row as usize)));
+            self.weights.extend(listed.iter().map(|&row| examples.weight(row as usize)));
+        });
         self.out.resize(listed.len() * self.map.size(), 0.0);
         map_rows(&*self.map, view, listed, &mut self.out)?;
         let examples = DenseExamples::new(&self.out, self.map.size(), &self.classes);
@@ -169,37 +141,29 @@ pub(crate) fn map_some(map: &dyn FeatureMap, view: View<'_>, rows: &[u32]) -> Re
 
 /// Maps the rows that are listed, on all cores; refuses those that a map cannot hold.
 fn map_rows(map: &dyn FeatureMap, view: View<'_>, listed: &[u32], out: &mut [f32]) -> Result<(), Error> {
-    struct Part<'a> {
-        map: &'a dyn FeatureMap,
-        listed: &'a [u32],
-        out: &'a mut [f32],
-    }
-    impl Visitor for Part<'_> {
-        type Output = Result<(), Error>;
-        fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
-            let Self { map, listed, out } = self;
-            let mut rows = SparseRows::default();
-            for (some, out) in listed.chunks(ROWS_AT_ONCE).zip(out.chunks_mut(ROWS_AT_ONCE * map.size())) {
-                rows.clear();
-                for &row in some {
-                    rows.push(examples.row(row as usize), map.width());
-                }
-                map.apply(&rows, out);
-                if let Some(place) = out.iter().position(|value| !value.is_finite()) {
-                    return Err(Error::BeyondMap { row: some[place / map.size()] as usize });
-                }
+    let part = |listed: &[u32], out: &mut [f32]| {
+        let mut rows = SparseRows::default();
+        for (some, out) in listed.chunks(ROWS_AT_ONCE).zip(out.chunks_mut(ROWS_AT_ONCE * map.size())) {
+            rows.clear();
+            visit!(view, examples => {
+                some.iter().for_each(|&row| rows.push(examples.row(row as usize), map.width()));
+            });
+            map.apply(&rows, out);
+            if let Some(place) = out.iter().position(|value| !value.is_finite()) {
+                return Err(Error::BeyondMap { row: some[place / map.size()] as usize });
             }
-            Ok(())
         }
-    }
+        Ok(())
+    };
     let n_threads = threads::available();
     let share = listed.len().div_ceil(n_threads).next_multiple_of(ROWS_AT_ONCE).max(1);
     if share >= listed.len() {
-        return view.visit(Part { map, listed, out });
+        return part(listed, out);
     }
     std::thread::scope(|scope| {
         let parts = listed.chunks(share).zip(out.chunks_mut(share * map.size()));
-        let parts = parts.map(|(listed, out)| scope.spawn(move || view.visit(Part { map, listed, out })));
+        let part = &part;
+        let parts = parts.map(|(listed, out)| scope.spawn(move || part(listed, out)));
         let parts: Vec<_> = parts.collect();
         // The first complaint in the order of the rows, whichever thread was first.
         let done: Vec<_> = parts.into_iter().map(|part| part.join().expect("a map does not panic")).collect();

@@ -24,7 +24,7 @@ use rosenblatt_core::state::Origin;
 use rosenblatt_core::{
     DenseExamples, Examples, Hyperplanes, OneVsOne, SparseExamples, SparseRows, Stopped, Totals, Visits,
 };
-use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use rosenblatt_data::{Dataset, Labels, View, visit};
 use rosenblatt_kernel::kernels::Outline;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -184,14 +184,9 @@ impl Online {
     /// # Panics
     /// If a class is not one of them, or `part` reaches beyond the rows.
     pub fn learn_rows(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
-        struct Known(Range<usize>, u32);
-        impl Visitor for Known {
-            type Output = bool;
-            fn visit<E: Examples>(mut self, examples: E) -> bool {
-                self.0.all(|row| examples.class(row) < self.1)
-            }
-        }
-        assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
+        let n_classes = self.labels.len() as u32;
+        let are_known = visit!(rows, examples => part.clone().all(|row| examples.class(row) < n_classes));
+        assert!(are_known, "classes are the learner's");
         self.show(rows, part)
     }
 
@@ -224,14 +219,8 @@ impl Online {
     /// there is an error. A class that is new is taken in when its first row comes, so that it does not matter in how many
     /// pieces rows arrive. Where one class is told from all others, none is new.
     pub fn learn_named(&mut self, rows: View<'_>, names: &[String], part: Range<usize>) -> Result<(), Error> {
-        struct Classes(Range<usize>);
-        impl Visitor for Classes {
-            type Output = Vec<u32>;
-            fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
-                self.0.map(|row| examples.class(row)).collect()
-            }
-        }
-        let said = rows.visit(Classes(0..rows.len()));
+        let said: Vec<u32> =
+            visit!(rows, examples => (0..examples.len()).map(|row| examples.class(row)).collect());
         let mut numbers = self.numbers(names);
         let is_new = |&row: &usize| numbers[said[row] as usize].is_none();
         let new: Vec<String> =

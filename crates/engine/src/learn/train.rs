@@ -22,7 +22,7 @@ use crate::start::{MOST_WEIGHT_BYTES, Start};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
-use rosenblatt_data::{Dataset, Labels, Schema, Visitor};
+use rosenblatt_data::{Dataset, Labels, Schema, visit};
 use rosenblatt_kernel::maps::FeatureMap;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -332,21 +332,6 @@ pub(crate) fn prepare(
 fn support_numbers(kept: &Kept, data: &mut RowSource<'_>, train_rows: &[u32]) -> Result<Vec<u64>, Error> {
     /// The values that are not zero.
     type Key = Vec<(usize, u64)>;
-    struct Find<'a> {
-        wanted: &'a mut HashMap<Key, usize>,
-        places: &'a [u32],
-    }
-    impl Visitor for Find<'_> {
-        /// Which support vector is at which place.
-        type Output = Vec<(usize, usize)>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let Self { wanted, places } = self;
-            let found = places
-                .iter()
-                .map(|&place| (wanted.remove(&key(examples.row(place as usize).entries())), place));
-            found.filter_map(|(support, place)| Some((support?, place as usize))).collect()
-        }
-    }
     fn key(entries: impl Iterator<Item = (usize, f64)>) -> Key {
         entries
             .filter(|(_, value)| *value != 0.0)
@@ -361,10 +346,15 @@ fn support_numbers(kept: &Kept, data: &mut RowSource<'_>, train_rows: &[u32]) ->
         let number = |row: u32| rows.entries(row).find(|(_, one)| *one != 0.0).map(|(number, _)| number);
         found.extend(supports.filter_map(|row| Some((row as usize, number(row)?))));
     } else {
-        let mut wanted = supports.map(|row| (key(rows.entries(row)), row as usize)).collect();
+        let mut wanted: HashMap<Key, usize> =
+            supports.map(|row| (key(rows.entries(row)), row as usize)).collect();
         let flow = data.each_block(train_rows, |first, view, places| {
-            let here = view.visit(Find { wanted: &mut wanted, places });
-            found.extend(here.into_iter().map(|(support, place)| (support, first + place)));
+            visit!(view, examples => {
+                let support = |place: usize| wanted.remove(&key(examples.row(place).entries()));
+                let mut support = support;
+                let here = places.iter().map(|&place| place as usize);
+                found.extend(here.filter_map(|place| Some((support(place)?, first + place))));
+            });
             ControlFlow::<()>::Continue(())
         })?;
         debug_assert!(flow.is_continue(), "nobody stops it");

@@ -11,7 +11,7 @@ use crate::rows::check_finite;
 use crate::spec::{Options, Spec};
 use crate::train::{build, two_classes};
 use rosenblatt_core::{Examples, Order, Readout, Row, Visits};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, visit};
 use rosenblatt_layers::{Activation, Loss, Network, Optimiser};
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -78,13 +78,6 @@ pub fn back_propagation(
     data: &Dataset,
     window: RangeInclusive<u64>,
 ) -> Result<BackPropagation, Error> {
-    struct Entries(usize);
-    impl Visitor for Entries {
-        type Output = Vec<(usize, f64)>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            examples.row(self.0).entries().collect()
-        }
-    }
     if spec.order() != Order::Given {
         let expected = "given, as back-propagation is shown row by row";
         return Err(Error::Range { name: "order", expected, found: spec.order().to_string() });
@@ -122,7 +115,8 @@ pub fn back_propagation(
                 return Err(Error::Overflow { epoch: 1 + round / data.len() as u64, row: Some(row) });
             }
             if window.contains(&round) {
-                let entries = data.visit(Entries(row));
+                let entries: Vec<(usize, f64)> =
+                    visit!(data.view(), examples => examples.row(row).entries().collect());
                 let class = data.classes()[row];
                 let seen = before.propagate(entries.iter().copied(), class, design.loss);
                 let mut x = vec![0.0; data.width()];

@@ -7,7 +7,7 @@ use crate::train::Training;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Round, Snapshot};
 use rosenblatt_core::{Bias, Decision, Examples, Loss, Readout};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, visit};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -57,15 +57,7 @@ struct Curve<'a> {
 impl Observer for Curve<'_> {
     fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
         if let Some(kept) = run.read(self.readout) {
-            let judged = self.parts.map(|rows| {
-                self.data.visit(Judge {
-                    spec: self.spec,
-                    kept: &kept,
-                    rows,
-                    loss: self.loss,
-                    n_classes: self.data.labels().len(),
-                })
-            });
+            let judged = self.parts.map(|rows| self.judge(&kept, rows));
             self.points.push(EpochPoint {
                 epoch: epoch.number,
                 mistakes: epoch.mistakes,
@@ -77,35 +69,24 @@ impl Observer for Curve<'_> {
     }
 }
 
-struct Judge<'a> {
-    spec: &'a Spec,
-    kept: &'a Kept,
-    rows: &'a [u32],
-    loss: Loss,
-    n_classes: usize,
-}
-
-impl Judge<'_> {
-    fn judge<E: Examples, D: Decision>(&self, examples: E, decision: &D) -> (f64, f64) {
-        let mut scores = vec![0.0; decision.n_outputs()];
-        let mut scratch = Vec::new();
-        let mut random = rosenblatt_core::Random::for_purpose(self.spec.options().seed, "predict");
+impl Curve<'_> {
+    /// The share of these rows that it gives another class, and the mean loss.
+    fn judge(&self, kept: &Kept, rows: &[u32]) -> (f64, f64) {
+        let options = self.spec.options();
+        let decision = options.multiclass.decision(self.data.labels().len());
+        let (mut scores, mut scratch) = (vec![0.0; decision.n_outputs()], Vec::new());
+        let mut random = rosenblatt_core::Random::for_purpose(options.seed, "predict");
         let (mut wrong, mut lost) = (0_u64, 0.0);
-        for row in self.rows.iter().map(|&row| row as usize) {
-            self.kept.scores(examples.row(row), &mut scores, &mut scratch);
-            let class = examples.class(row);
-            wrong += u64::from(decision.name(&scores, self.spec.options().zero, &mut random) != class);
-            lost += self.loss.of(decision.margin(class, &scores));
-        }
-        let n_rows = self.rows.len().max(1) as f64;
+        visit!(self.data.view(), examples => {
+            for row in rows.iter().map(|&row| row as usize) {
+                kept.scores(examples.row(row), &mut scores, &mut scratch);
+                let class = examples.class(row);
+                wrong += u64::from(decision.name(&scores, options.zero, &mut random) != class);
+                lost += self.loss.of(decision.margin(class, &scores));
+            }
+        });
+        let n_rows = rows.len().max(1) as f64;
         (wrong as f64 / n_rows, lost / n_rows)
-    }
-}
-
-impl Visitor for Judge<'_> {
-    type Output = (f64, f64);
-    fn visit<E: Examples>(self, examples: E) -> (f64, f64) {
-        self.judge(examples, &self.spec.options().multiclass.decision(self.n_classes))
     }
 }
 

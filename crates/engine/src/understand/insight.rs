@@ -4,7 +4,7 @@ use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, visit};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -219,34 +219,25 @@ pub fn feature_name(model: &Model, feature: usize) -> String {
 /// are more than two classes, if rows go through a map, if no bound is known for the rule, or if rows count
 /// differently: bounds are about steps that do not depend on classes or weights.
 pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
-    struct Reach<'a> {
-        planes: &'a Hyperplanes,
-        rows: &'a [u32],
-    }
-    impl Visitor for Reach<'_> {
-        /// The largest squared length of a row, and the smallest score in favour of its class; `None` if some
-        /// rows count more than others.
-        type Output = Option<(f64, f64)>;
-        fn visit<E: Examples>(self, examples: E) -> Option<(f64, f64)> {
-            let mut score = [0.0];
-            let mut weights = self.rows.iter().map(|&row| examples.weight(row as usize));
-            let first = weights.next();
-            if weights.any(|weight| Some(weight) != first) {
-                return None;
-            }
-            Some(self.rows.iter().fold((0.0_f64, f64::INFINITY), |(longest, nearest), &row| {
-                let features = examples.row(row as usize);
-                self.planes.scores(features, &mut score);
-                let side = if examples.class(row as usize) == 1 { score[0] } else { -score[0] };
-                (longest.max(features.norm2()), nearest.min(side))
-            }))
-        }
-    }
     if model.spec().options().class_weights != ClassWeights::Even {
         return None;
     }
     let planes = plain_planes(model, data).filter(|planes| planes.n_outputs() == 1)?;
-    let (longest, nearest) = data.visit(Reach { planes, rows })?;
+    // The largest squared length of a row, and the smallest score in favour of its class.
+    let (longest, nearest) = visit!(data.view(), examples => {
+        let mut score = [0.0];
+        let mut weights = rows.iter().map(|&row| examples.weight(row as usize));
+        let first = weights.next();
+        if weights.any(|weight| Some(weight) != first) {
+            return None;
+        }
+        rows.iter().fold((0.0_f64, f64::INFINITY), |(longest, nearest), &row| {
+            let features = examples.row(row as usize);
+            planes.scores(features, &mut score);
+            let side = if examples.class(row as usize) == 1 { score[0] } else { -score[0] };
+            (longest.max(features.norm2()), nearest.min(side))
+        })
+    });
     // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
     let constant = match model.spec().bias() {
         Bias::None => 0.0,
@@ -293,51 +284,33 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
             self.0.weight(self.1[idx] as usize)
         }
     }
-    struct Smallest<'a> {
-        model: &'a Model,
-        planes: &'a Hyperplanes,
-        rows: &'a [u32],
-    }
-    impl Visitor for Smallest<'_> {
-        type Output = Option<f64>;
-        fn visit<E: Examples>(self, examples: E) -> Option<f64> {
-            let (examples, bias) = (Chosen(examples, self.rows), self.model.spec().bias());
-            let decision = self.model.spec().options().multiclass.decision(self.model.labels().len());
-            margin::margins(self.planes, &decision, bias, examples).map(|margins| margins.geometric)
-        }
-    }
     let planes = plain_planes(model, data)?;
-    data.visit(Smallest { model, planes, rows })
+    let decision = model.spec().options().multiclass.decision(model.labels().len());
+    let bias = model.spec().bias();
+    let margins =
+        visit!(data.view(), examples => margin::margins(planes, &decision, bias, Chosen(examples, rows)));
+    margins.map(|margins| margins.geometric)
 }
 
 /// The margin of each of these rows: by how much its class is ahead of the others, or behind if that is
 /// negative. For two classes, with `distances`, divided by the length of the weights, if the model has any.
 pub fn margins(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> Vec<f64> {
-    struct Margins<'a> {
-        model: &'a Model,
-        rows: &'a [u32],
-        numbers: Vec<u32>,
-        length: f64,
-    }
-    impl Visitor for Margins<'_> {
-        type Output = Vec<f64>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
-            let mut predictor = self.model.predictor(examples.width());
-            let margin = |&row: &u32| {
-                predictor.predict(examples.row(row as usize));
-                let class = self.numbers[examples.class(row as usize) as usize];
-                // A class the model never heard of is behind all others.
-                let is_known = (class as usize) < self.model.labels().len();
-                if is_known { predictor.margin(class) / self.length } else { f64::NEG_INFINITY }
-            };
-            self.rows.iter().map(margin).collect()
-        }
-    }
     let (_, numbers) = crate::evaluate::matched(model, data);
     let weights = model.planes().filter(|planes| distances && planes.n_outputs() == 1);
     let length = weights
         .map_or(1.0, |planes| planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt());
-    data.visit(Margins { model, rows, numbers, length: if length > 0.0 { length } else { 1.0 } })
+    let length = if length > 0.0 { length } else { 1.0 };
+    let mut predictor = model.predictor(data.width());
+    visit!(data.view(), examples => {
+        let margin = |&row: &u32| {
+            predictor.predict(examples.row(row as usize));
+            let class = numbers[examples.class(row as usize) as usize];
+            // A class the model never heard of is behind all others.
+            let is_known = (class as usize) < model.labels().len();
+            if is_known { predictor.margin(class) / length } else { f64::NEG_INFINITY }
+        };
+        rows.iter().map(margin).collect()
+    })
 }
 
 #[cfg(test)]

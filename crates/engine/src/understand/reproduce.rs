@@ -10,7 +10,7 @@ use crate::rows::check_finite;
 use crate::train::two_classes;
 use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_core::{Bias, Convention, Epoch, Examples, OneVsRest, Order, Plan, Run, Shape, Totals, rules};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, Visitor, visit};
 use rosenblatt_kernel::{Choice, KernelSpace, Limits, NO_ROW, Outline, Setting, errors_at};
 use std::ops::ControlFlow;
 
@@ -108,7 +108,7 @@ impl Visitor for Learn<'_, '_> {
             return Err(trouble.clone().into());
         }
         let learned = run.space().learned();
-        let errors = measure(learned, self.test, &moments);
+        let errors = visit!(self.test.view(), examples => errors_at(learned, examples, &moments));
         let measured = epochs.iter().zip(&moments).zip(errors).map(|((epochs, moment), errors)| {
             let until = || learned.log().iter().take_while(|entry| entry.round <= *moment);
             let highest = until().filter(|entry| entry.row != NO_ROW).map(|entry| entry.row + 1).max();
@@ -122,17 +122,6 @@ impl Visitor for Learn<'_, '_> {
         });
         Ok(measured.collect())
     }
-}
-
-fn measure(learned: &rosenblatt_kernel::Learned, test: &Dataset, moments: &[u64]) -> Vec<[f64; 7]> {
-    struct Measure<'a>(&'a rosenblatt_kernel::Learned, &'a [u64]);
-    impl Visitor for Measure<'_> {
-        type Output = Vec<[f64; 7]>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            errors_at(self.0, examples, self.1)
-        }
-    }
-    test.visit(Measure(learned, moments))
 }
 
 /// Tells how far the run is.

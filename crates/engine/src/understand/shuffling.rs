@@ -12,7 +12,7 @@ use crate::rows::RowSource;
 use crate::slice::sample;
 use crate::statistics::interval_of_mean;
 use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
-use rosenblatt_data::{Column, ColumnKind, Schema, Visitor};
+use rosenblatt_data::{Column, ColumnKind, Schema, visit};
 use std::ops::{ControlFlow, Range};
 
 /// How often the values of a column are shuffled.
@@ -77,7 +77,11 @@ impl Shuffling {
             sample(held.len(), (most / n_parts).max(1), seed).into_iter().map(|place| held[place]).collect();
         let mut lent = Vec::new();
         let _ = rows.each_block(&drawn, |_, view, listed| {
-            view.visit(Lend(&mut lent, listed));
+            visit!(view, examples => lent.extend(listed.iter().map(|&row| {
+                let entries = examples.row(row as usize).entries();
+                let (features, values) = entries.map(|(feature, value)| (feature as u32, value)).unzip();
+                Lent { features, values, class: examples.class(row as usize) }
+            })));
             ControlFlow::<()>::Continue(())
         })?;
         self.shuffle(model, rows.width(), &lent, seed);
@@ -145,21 +149,6 @@ impl Lent {
     fn part(&self, column: &Range<usize>) -> Range<usize> {
         let place = |feature: usize| self.features.partition_point(|&other| (other as usize) < feature);
         place(column.start)..place(column.end)
-    }
-}
-
-struct Lend<'a>(&'a mut Vec<Lent>, &'a [u32]);
-
-impl Visitor for Lend<'_> {
-    type Output = ();
-
-    fn visit<E: Examples>(self, examples: E) {
-        let Self(lent, rows) = self;
-        lent.extend(rows.iter().map(|&row| {
-            let entries = examples.row(row as usize).entries();
-            let (features, values) = entries.map(|(feature, value)| (feature as u32, value)).unzip();
-            Lent { features, values, class: examples.class(row as usize) }
-        }));
     }
 }
 

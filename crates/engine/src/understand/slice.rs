@@ -7,7 +7,7 @@ use crate::calibration::Method;
 use crate::error::Error;
 use crate::model::{Model, class_scores};
 use rosenblatt_core::{Examples, Random, Row};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, visit};
 use serde::Serialize;
 
 /// The most rows that principal components are taken from; more would not move them visibly.
@@ -123,14 +123,7 @@ impl Slice {
 
     /// Where every row is seen on the plane.
     pub fn places(&self, data: &Dataset) -> Vec<(f64, f64)> {
-        struct Places<'a>(&'a Slice);
-        impl Visitor for Places<'_> {
-            type Output = Vec<(f64, f64)>;
-            fn visit<E: Examples>(self, examples: E) -> Self::Output {
-                (0..examples.len()).map(|row| self.0.place(examples.row(row))).collect()
-            }
-        }
-        data.visit(Places(self))
+        visit!(data.view(), examples => (0..examples.len()).map(|row| self.place(examples.row(row))).collect())
     }
 
     /// The row that lies at a place of the plane.
@@ -203,37 +196,18 @@ pub fn standing_unit(model: &Model) -> &'static str {
 
 /// The two directions of largest variance, orthogonal to `against` if that is given, and their shares of it.
 fn fitted(data: &Dataset, mean: &[f64], against: Option<&[f64]>, seed: u64) -> ([Vec<f64>; 2], [f64; 2]) {
-    struct Fit<'a> {
-        rows: &'a [usize],
-        mean: &'a [f64],
-        against: Option<&'a [f64]>,
-        seed: u64,
-    }
-    impl Visitor for Fit<'_> {
-        type Output = ([Vec<f64>; 2], [f64; 2]);
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            principal(examples, self.rows, self.mean, self.against, self.seed)
-        }
-    }
     let rows = sample(data.len(), MOST_FITTED, seed);
-    data.visit(Fit { rows: &rows, mean, against, seed })
+    visit!(data.view(), examples => principal(examples, &rows, mean, against, seed))
 }
 
 fn means(data: &Dataset) -> Vec<f64> {
-    struct Means;
-    impl Visitor for Means {
-        type Output = Vec<f64>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
-            let mut means = vec![0.0; examples.width()];
-            // Each row adds its share, so that nothing overflows that is not too large itself.
-            let share = 1.0 / examples.len().max(1) as f64;
-            for row in 0..examples.len() {
-                examples.row(row).add_to(share, &mut means);
-            }
-            means
-        }
-    }
-    data.visit(Means)
+    let mut means = vec![0.0; data.width()];
+    // Each row adds its share, so that nothing overflows that is not too large itself.
+    let share = 1.0 / data.len().max(1) as f64;
+    visit!(data.view(), examples => {
+        (0..examples.len()).for_each(|row| examples.row(row).add_to(share, &mut means));
+    });
+    means
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -1,6 +1,6 @@
 //! What `predict` and `evaluate` say of sentences.
 
-use super::{LISTED_LABELS, format_of, only};
+use super::{LISTED_LABELS, format_of};
 use crate::commands::{evaluate, predict};
 use crate::failure::Failure;
 use crate::report::short_number;
@@ -15,7 +15,7 @@ use rosenblatt_data::write::NewFile;
 use std::fmt::Write as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
-    only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best", "threads"])?;
+    args.spoken.only("files model output explain format json probabilities k_best threads")?;
     if args.probabilities && tagger.weights().is_err() {
         return Err(Failure::Work(
             "`--probabilities` are made of leads, but the hypotheses of this tagger vote, and a vote has none\n\
@@ -115,7 +115,7 @@ fn signed(number: f64) -> String {
 }
 
 pub(in crate::commands) fn evaluate(args: &evaluate::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
-    only(&["files", "model", "json", "format"])?;
+    args.spoken.only("files model json format")?;
     let format = format_of(args.data.format())?;
     let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;
     if args.json {

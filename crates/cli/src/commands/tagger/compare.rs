@@ -1,6 +1,7 @@
 //! What `compare` does with sentences: rules, attributes and histories side by side, on the same folds.
 
-use super::{features, format_of, only};
+use super::format_of;
+use crate::args::features;
 use crate::commands::compare;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -18,20 +19,8 @@ use std::time::Duration;
 const USUAL: &str = "perceptron:last,perceptron,pa1,arow";
 
 pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> {
-    only(&[
-        "files",
-        "algorithms",
-        "folds",
-        "epochs",
-        "seed",
-        "json",
-        "format",
-        "label",
-        "features",
-        "history",
-    ])?;
-    let is_typed = |name: &str| crate::typed().iter().any(|(typed, _)| typed == name);
-    let words = if is_typed("algorithms") { args.algorithms.as_str() } else { USUAL };
+    args.spoken.only("files algorithms folds epochs seed json format label features history")?;
+    let words = if args.spoken.has("algorithms") { args.algorithms.as_str() } else { USUAL };
     let usage = |error| Failure::Usage(Failure::words(&error));
     if args.folds < 2 {
         return Err(Failure::Usage(format!("`--folds` should be at least 2, but is {}", args.folds)));
@@ -49,7 +38,7 @@ pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> 
                 let options = TaggerOptions {
                     algorithm: candidate.algorithm.clone(),
                     params: candidate.params.clone(),
-                    epochs: if is_typed("epochs") { args.epochs } else { defaults::TAGGER_EPOCHS },
+                    epochs: if args.spoken.has("epochs") { args.epochs } else { defaults::TAGGER_EPOCHS },
                     seed: args.seed,
                     features: features.clone(),
                     template: template.clone(),

@@ -1,6 +1,6 @@
 //! What `inspect` and `report` make of taggers.
 
-use super::{LISTED_LABELS, describe, format_of, only};
+use super::{LISTED_LABELS, describe, format_of};
 use crate::again;
 use crate::commands::report::{self, Written};
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ pub(in crate::commands) fn report(
     tagger: Tagger<'_>,
     source: &Source,
 ) -> Result<Written, Failure> {
-    only(&["files", "model", "output", "json", "format"])?;
+    args.spoken.only("files model output json format")?;
     let format = format_of(args.data.format())?;
     let (agreement, mistakes) = tagger.review(source, format, SHOWN)?;
     let commands = Some(again::typed());

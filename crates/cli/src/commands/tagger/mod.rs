@@ -13,126 +13,22 @@ pub(super) use trace::trace;
 
 use super::train;
 use super::train_face::Face;
-use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::ui::{self, count, percent};
+use rosenblatt::Tagger;
 use rosenblatt::data::{SentenceFormat, find_sentence_format};
-use rosenblatt::files::read_text;
-use rosenblatt::sequence::template::SETS;
 use rosenblatt::tagger::are_sentences;
-use rosenblatt::{Error, Model, Options, Tagger, TaggerOptions};
 use rosenblatt_figures::describe_estimate;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// How many labels are listed.
 const LISTED_LABELS: usize = 30;
 
-/// Where the help lists what is said of sentences.
-pub(super) const HEADING: &str = "Sentences";
-
-/// What is said of sentences.
-#[derive(clap::Args)]
-#[command(next_help_heading = HEADING)]
-pub(crate) struct TaggerArgs {
-    /// Tag the tokens of sentences, by a ready-made set of attributes (tagging, chunking, ner, letters), the one that
-    /// suits (auto), or the templates of CRF++ in a file [default: auto for files that are named like sentences:
-    /// .conllu, .conll, .iob, .crfsuite]
-    #[arg(long, value_name = "SET|FILE")]
-    pub(super) features: Option<String>,
-    /// Let a label depend on the N labels before it, 1 or 2 [default: 1]
-    #[arg(long, value_name = "N")]
-    history: Option<usize>,
-    /// Search with a beam of N labels at each token [default: exact search]
-    #[arg(long, value_name = "N")]
-    beam: Option<usize>,
-    /// Choose what is compared with the best labels found once a beam has lost the true ones: all of them (complete), those
-    /// up to where they were lost (early), or up to where a rival leads by most (max-violation) [default: max-violation]
-    #[arg(long, value_name = "NAME", requires = "beam")]
-    violation: Option<String>,
-    /// Ask that the true labels lead a rival by this much more for every label it has wrong beyond the first
-    /// [default: 0]
-    #[arg(long, value_name = "NUMBER")]
-    label_cost: Option<f64>,
-    /// Choose which labels may follow which: bio, bioes, bilou, iob1, none, or auto for the scheme that the labels
-    /// keep to [default: auto]
-    #[arg(long, value_name = "NAME")]
-    constraints: Option<String>,
-    /// Leave out attributes that occur fewer than N times [default: 1]
-    #[arg(long, value_name = "N")]
-    min_count: Option<u32>,
-    /// Split the sentences into N shards that learn in parallel, on all cores, and average their weights after every
-    /// epoch [default: 1, one sentence after the other]
-    #[arg(long, value_name = "N")]
-    shards: Option<usize>,
-}
-
-/// What `train` and `tune` may be told of sentences.
-pub(super) const TRAINING: &[&str] = &[
-    "files",
-    "date",
-    "keep_previous",
-    "export",
-    "algorithms",
-    "model",
-    "json",
-    "resume",
-    "checkpoint_every",
-    "format",
-    "label",
-    "algorithm",
-    "param",
-    "readout",
-    "epochs",
-    "seed",
-    "features",
-    "history",
-    "beam",
-    "violation",
-    "label_cost",
-    "constraints",
-    "min_count",
-    "shards",
-    "hash-bits",
-    "threads",
-    "holdout",
-    "folds",
-    "calibrate",
-    "start_from",
-    "online",
-];
-
-/// Refuses what was typed and says nothing of sentences, rather than pass over it.
-pub(super) fn only(known: &[&str]) -> Result<(), Failure> {
-    let other = crate::typed().into_iter().find(|(name, _)| !known.contains(&name.as_str()));
-    let refused =
-        |(_, word)| Failure::Usage(format!("`{word}` is for rows of a table, but these are sentences"));
-    other.map_or(Ok(()), |other| Err(refused(other)))
-}
-
-impl TaggerArgs {
-    /// Refuses what was said of sentences where there are none.
-    pub(super) fn are_for_sentences(&self) -> Result<(), Failure> {
-        let Self { features: _, history, beam, violation, label_cost, constraints, min_count, shards } = self;
-        let said = [
-            (history.is_some(), "--history"),
-            (beam.is_some(), "--beam"),
-            (violation.is_some(), "--violation"),
-            (label_cost.is_some(), "--label-cost"),
-            (constraints.is_some(), "--constraints"),
-            (min_count.is_some(), "--min-count"),
-            (shards.is_some(), "--shards"),
-        ];
-        match said.iter().find(|(is_said, _)| *is_said) {
-            None => Ok(()),
-            Some((_, word)) => Err(Failure::Usage(format!(
-                "`{word}` is for sentences, but these are rows of a table; `--features auto` reads them as sentences"
-            ))),
-        }
-    }
-}
+/// What `train` and `tune` may be told of sentences besides settings.
+pub(super) const TRAINING: &str = "files date keep_previous export algorithms model json resume checkpoint_every holdout folds \
+                                   calibrate start_from online";
 
 /// Whether sentences are to be learned from.
 pub(super) fn is_meant(files: &[OsString], format: Option<&str>, features: Option<&str>) -> bool {
@@ -142,64 +38,6 @@ pub(super) fn is_meant(files: &[OsString], format: Option<&str>, features: Optio
 
 fn format_of(name: Option<&str>) -> Result<Option<&'static dyn SentenceFormat>, Failure> {
     Ok(name.map(find_sentence_format).transpose()?)
-}
-
-/// A ready-made set by its name, or the templates of a file.
-fn features(name: &str) -> Result<(String, Option<String>), Failure> {
-    if name == "auto" || SETS.iter().any(|(set, _)| *set == name) {
-        return Ok((name.to_owned(), None));
-    }
-    let text = read_text(Path::new(name)).map_err(|error| {
-        let sets: Vec<&str> = SETS.iter().map(|(set, _)| *set).collect();
-        Failure::Usage(format!(
-            "`--features` should be auto, {} or a file of templates, but {error}",
-            sets.join(", ")
-        ))
-    })?;
-    Ok((TaggerOptions::default().features, Some(text)))
-}
-
-/// What the words mean; what they do not say is as in the model to start from, or as it is usual.
-pub(super) fn options(
-    learning: Options,
-    said: &TaggerArgs,
-    data: &DataArgs,
-    start: Option<&Model>,
-) -> Result<TaggerOptions, Failure> {
-    let start = start.map(Model::to_tag).transpose()?;
-    let plain = start.map_or_else(TaggerOptions::default, |tagger| tagger.options().clone());
-    let is_said = |name: &str| crate::typed().iter().any(|(typed, _)| typed == name);
-    let (features, template) = match &said.features {
-        Some(name) => features(name)?,
-        None => (plain.features, plain.template),
-    };
-    let names_rule = is_said("algorithm") || is_said("param");
-    let usage = |error: Error| Failure::Usage(Failure::words(&error));
-    let plain = match learning.readout {
-        Some(readout) => TaggerOptions { features, template, ..plain }.read_out(readout).map_err(usage)?,
-        None => TaggerOptions { features, template, ..plain },
-    };
-    let options = TaggerOptions {
-        algorithm: if names_rule { learning.algorithm } else { plain.algorithm },
-        params: if names_rule { learning.params } else { plain.params },
-        averaged: plain.averaged,
-        voted: plain.voted,
-        epochs: if is_said("epochs") { learning.epochs } else { plain.epochs },
-        seed: if is_said("seed") { learning.seed } else { plain.seed },
-        features: plain.features,
-        template: plain.template,
-        history: said.history.unwrap_or(plain.history),
-        beam: said.beam.or(plain.beam),
-        violation: said.violation.clone().unwrap_or(plain.violation),
-        cost: said.label_cost.unwrap_or(plain.cost),
-        constraints: said.constraints.clone().unwrap_or(plain.constraints),
-        min_count: said.min_count.unwrap_or(plain.min_count),
-        hash_bits: data.to_learn()?.hash_bits.or(plain.hash_bits),
-        shards: said.shards.unwrap_or(plain.shards),
-        label: data.0.word("label").map(str::to_owned).or(plain.label),
-    };
-    options.check().map_err(usage)?;
-    Ok(options)
 }
 
 /// What was trained, for programs.

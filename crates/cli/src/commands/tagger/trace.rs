@@ -1,9 +1,10 @@
 //! What `trace` shows of sentences: the lattice with its scores, the best labels and the true ones, and what moved.
 
-use super::{format_of, only, options};
+use super::format_of;
 use crate::commands::trace;
 use crate::failure::Failure;
 use crate::ui;
+use rosenblatt::TaggerOptions;
 use rosenblatt::tagger::{self, TaggerTrace, TracedSentence};
 use rosenblatt::trace::number;
 use rosenblatt_data::write::csv_cell;
@@ -15,23 +16,14 @@ use std::fmt::Write as _;
 const LISTED: usize = 40;
 
 pub(in crate::commands) fn trace(args: &trace::Args) -> Result<(), Failure> {
-    only(&[
-        "files",
-        "rounds",
-        "form",
-        "json",
-        "format",
-        "label",
-        "algorithm",
-        "param",
-        "epochs",
-        "features",
-        "history",
-        "label_cost",
-        "constraints",
-        "min_count",
-    ])?;
-    let options = options(args.spec.asked()?.options().clone(), &args.tagger, &args.data, None)?;
+    args.spoken.only(
+        "files rounds form json format label algorithm param epochs features history label-cost constraints min-count",
+    )?;
+    let usage = |error| Failure::Usage(Failure::words(&error));
+    let options = TaggerOptions::default();
+    let options = options.with_set(&args.tagger.asked()?, &args.spec.asked()?, &args.data.to_learn()?);
+    let options = options.map_err(usage)?;
+    options.check().map_err(usage)?;
     let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?.rewindable(ReadOptions::default().limits.held_bytes)?;
     // There is much to be said of a single sentence.

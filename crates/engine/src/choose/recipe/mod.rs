@@ -74,7 +74,7 @@ settings! {
         /// What is learned; in a race, what all candidates share.
         learning: Asked<Options> = Asked::default() => Setting::group("learning");
         /// What is learned from sentences. If it is not set, the format of the files decides whether they hold sentences.
-        tagging: Option<TaggerOptions> = None => Setting::other();
+        tagging: Option<Asked<TaggerOptions>> = None => Setting::group("tagging");
         /// Who decides what is learned. auto: a race, unless an option of learning is set that candidates do not share;
         /// given: the options; {"race": race options}: that race.
         choice: Choice = Choice::default() => Setting::other();
@@ -225,8 +225,8 @@ impl Recipe {
 
     /// Checks what can be checked before anything is read.
     pub fn check(&self) -> Result<(), Error> {
-        if let Some(options) = &self.tagging {
-            return sentences::check(self, options);
+        if self.tagging.is_some() {
+            return sentences::check(self, &sentences::merged(self)?);
         }
         Spec::new(self.learning.options().clone())?;
         let range = |name, expected, found: String| Err(Error::Range { name, expected, found });
@@ -268,8 +268,8 @@ impl Recipe {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
-        if let Some(options) = sentences::options(self, source) {
-            let trained = sentences::train(self, options, source, checkpoint, monitor);
+        if sentences::are_meant(self, source) {
+            let trained = sentences::train(self, source, checkpoint, monitor);
             return trained.map_err(|error| error.in_data(&source.name()));
         }
         if self.start.is_some() {

@@ -9,11 +9,18 @@ use crate::spec::Options;
 use crate::tagger::{self, Judging, TaggerOptions, TaggerTraining, TaggerTrial, are_sentences};
 use rosenblatt_data::{Part, Scaling, SentenceFormat, Source, find_sentence_format};
 
-/// What is learned, if the source holds sentences: because the recipe says so, or because of how files are called.
-pub(super) fn options(recipe: &Recipe, source: &Source) -> Option<TaggerOptions> {
+/// Whether the source holds sentences: because the recipe says so, or because of how files are called.
+pub(super) fn are_meant(recipe: &Recipe, source: &Source) -> bool {
     let names: Vec<String> = source.parts().iter().map(Part::name).collect();
-    let are_meant = || are_sentences(recipe.reading.format.as_deref(), names.iter().map(String::as_str));
-    recipe.tagging.clone().or_else(|| are_meant().then(TaggerOptions::default))
+    recipe.tagging.is_some()
+        || are_sentences(recipe.reading.format.as_deref(), names.iter().map(String::as_str))
+}
+
+/// What is learned: what the recipe sets, else what the model to start from has.
+pub(super) fn merged(recipe: &Recipe) -> Result<TaggerOptions, Error> {
+    let start = recipe.start.as_deref().map(Model::to_tag).transpose()?;
+    let options = start.map_or_else(TaggerOptions::default, |tagger| tagger.options().clone());
+    options.with_set(&recipe.tagging.clone().unwrap_or_default(), &recipe.learning, &recipe.reading)
 }
 
 /// Checks what can be checked before anything is read.
@@ -28,11 +35,11 @@ fn judging(recipe: &Recipe) -> Judging {
 
 pub(super) fn train(
     recipe: &Recipe,
-    options: TaggerOptions,
     source: &Source,
     checkpoint: Option<Checkpoint>,
     monitor: &mut dyn Monitor,
 ) -> Result<Trained, Error> {
+    let options = merged(recipe)?;
     check(recipe, &options)?;
     let start = recipe.start.as_deref().map(Model::to_tag).transpose()?;
     let format = recipe.reading.format.as_deref().map(find_sentence_format).transpose()?;

@@ -6,7 +6,7 @@
 //! look at all rows costs little.
 
 use rosenblatt_core::{Examples, Row};
-use rosenblatt_data::{ColumnKind, Dataset, Scaling, Schema, Visitor};
+use rosenblatt_data::{ColumnKind, Dataset, Scaling, Schema, Visitor, visit};
 use std::collections::HashSet;
 
 /// Of fewer rows a feature may decide the label by chance.
@@ -163,19 +163,13 @@ fn are_apart(extents: &[Extent], n_seen: &[usize]) -> bool {
 
 /// How many rows of `held` have the values of a row of `learned`.
 pub(super) fn copies(data: &Dataset, learned: &[u32], held: &[u32]) -> usize {
-    struct Copies<'a>(&'a [u32], &'a [u32]);
-    impl Visitor for Copies<'_> {
-        type Output = usize;
-        fn visit<E: Examples>(self, examples: E) -> usize {
-            let Self(learned, held) = self;
-            let digest = |row: u32, most| digest(examples.row(row as usize), most);
-            let firsts: HashSet<u64> = held.iter().map(|&row| digest(row, FIRST_VALUES)).collect();
-            let alike = learned.iter().filter(|row| firsts.contains(&digest(**row, FIRST_VALUES)));
-            let known: HashSet<u64> = alike.map(|&row| digest(row, usize::MAX)).collect();
-            held.iter().filter(|row| known.contains(&digest(**row, usize::MAX))).count()
-        }
-    }
-    data.visit(Copies(learned, held))
+    visit!(data.view(), examples => {
+        let digest = |row: u32, most| digest(examples.row(row as usize), most);
+        let firsts: HashSet<u64> = held.iter().map(|&row| digest(row, FIRST_VALUES)).collect();
+        let alike = learned.iter().filter(|row| firsts.contains(&digest(**row, FIRST_VALUES)));
+        let known: HashSet<u64> = alike.map(|&row| digest(row, usize::MAX)).collect();
+        held.iter().filter(|row| known.contains(&digest(**row, usize::MAX))).count()
+    })
 }
 
 /// A number for the first values of a row that are not zero.

@@ -17,7 +17,7 @@ use rosenblatt_core::{
     Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits, Zero,
     elementary,
 };
-use rosenblatt_data::{Dataset, MatrixRef, Precision, SparseRef, View, Visitor};
+use rosenblatt_data::{Dataset, MatrixRef, Precision, SparseRef, View, visit};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -265,15 +265,12 @@ impl Model {
 
     /// Shows the class and the scores of each row.
     fn each(&self, rows: View<'_>, show: impl FnMut(u32, u32, &[f64])) {
-        struct Each<'a, 'm, F>(&'a mut Predictor<'m>, F);
-        impl<F: FnMut(u32, u32, &[f64])> Visitor for Each<'_, '_, F> {
-            type Output = ();
-            fn visit<E: Examples>(self, examples: E) {
-                let _ = self.0.each_by_planes(examples, Visits::all(examples), self.1);
-            }
-        }
         if self.planes().is_some() && self.map.is_none() {
-            return rows.visit(Each(&mut self.predictor(rows.width()), show));
+            let mut predictor = self.predictor(rows.width());
+            visit!(rows, examples => {
+                let _ = predictor.each_by_planes(examples, Visits::all(examples), show);
+            });
+            return;
         }
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         self.each_of(rows, &all, show);
@@ -282,16 +279,11 @@ impl Model {
     /// Shows the class and the scores of each of these rows. Rows that go through a map do so many at once, if the
     /// outcome fits into memory.
     pub(crate) fn each_of(&self, view: View<'_>, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
-        struct Each<'a, 'm, F>(&'a mut Predictor<'m>, &'a [u32], F);
-        impl<F: FnMut(u32, u32, &[f64])> Visitor for Each<'_, '_, F> {
-            type Output = ();
-            fn visit<E: Examples>(self, examples: E) {
-                self.0.each(examples, self.1, self.2);
-            }
-        }
         let mut predictor = self.predictor(view.width());
         let mapped = self.map().and_then(|map| Some((map.size(), map_some(map, view, rows).ok()?)));
-        let Some((size, values)) = mapped else { return view.visit(Each(&mut predictor, rows, show)) };
+        let Some((size, values)) = mapped else {
+            return visit!(view, examples => predictor.each(examples, rows, show));
+        };
         predictor.mapper = None;
         let (all, classes): (Vec<u32>, Vec<u32>) = (0..rows.len() as u32).map(|place| (place, 0)).unzip();
         predictor.each(DenseExamples::new(&values, size, &classes), &all, |place, class, scores| {
@@ -620,20 +612,11 @@ pub(crate) fn each_prediction(
     stop: &mut dyn FnMut() -> bool,
     mut show: impl FnMut(u32, u32, &[f64]),
 ) -> Result<(), Error> {
-    struct Predict<'a, 'm, F> {
-        predictor: &'a mut Predictor<'m>,
-        rows: &'a [u32],
-        show: &'a mut F,
-    }
-    impl<F: FnMut(u32, u32, &[f64])> Visitor for Predict<'_, '_, F> {
-        type Output = ();
-        fn visit<E: Examples>(self, examples: E) {
-            let Self { predictor, rows, show } = self;
-            predictor.each(examples, rows, |row, predicted, scores| {
-                show(examples.class(row as usize), predicted, scores);
-            });
-        }
-    }
+    let mut ask = |predictor: &mut Predictor<'_>, view: View<'_>, rows: &[u32]| {
+        visit!(view, examples => predictor.each(examples, rows, |row, predicted, scores| {
+            show(examples.class(row as usize), predicted, scores);
+        }));
+    };
     model.check_task(Task::Classes)?;
     let mut predictor = model.predictor(source.width());
     // Rows go through a map many at a time.
@@ -646,10 +629,10 @@ pub(crate) fn each_prediction(
             && let Ok(mapped) = mapper.block(view, rows)
         {
             let all: Vec<u32> = (0..rows.len() as u32).collect();
-            View::visit(mapped, Predict { predictor, rows: &all, show: &mut show });
+            ask(predictor, mapped, &all);
         } else {
             // What a map cannot hold is asked about all the same, row by row.
-            view.visit(Predict { predictor: &mut predictor, rows, show: &mut show });
+            ask(&mut predictor, view, rows);
         }
         ControlFlow::Continue(())
     })?;

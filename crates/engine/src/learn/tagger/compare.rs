@@ -80,8 +80,8 @@ pub fn compare(
     let mut read: Option<(&TaggerOptions, Material)> = None;
     for (candidate, options) in candidates.iter().enumerate() {
         let is_read_alike = |(other, _): &(&TaggerOptions, Material)| {
-            (&options.features, &options.template, options.min_count, &options.constraints)
-                == (&other.features, &other.template, other.min_count, &other.constraints)
+            (&options.features, &options.template, options.min_count, options.constraints)
+                == (&other.features, &other.template, other.min_count, other.constraints)
         };
         let outcome = (|| {
             let material = match read.take().filter(is_read_alike) {

@@ -17,7 +17,7 @@ mod train;
 
 pub use compare::{TaggerComparison, TaggerTrial, compare};
 pub use estimate::{Judging, TaggerEstimate};
-pub use options::TaggerOptions;
+pub use options::{TaggerOptions, Wanted};
 pub use reading::are_sentences;
 pub use report::{Telling, agreement_report, estimate_report};
 pub use trace::{MovedWeight, TaggerTrace, TracedSentence, trace};

@@ -35,7 +35,7 @@ impl TaggerTraining<'_> {
             let name = if options.min_count > 1 { "min-count" } else { "shards" };
             return Err(Error::Range { name, expected: "1 online", found: "more".to_owned() });
         }
-        let scheme = match meaning.constraints {
+        let scheme = match options.constraints {
             Wanted::Scheme(scheme) => Some(scheme),
             // What nobody has seen yet may break any rule.
             Wanted::Auto => start.and_then(|tagger| tagger.scheme()),

@@ -3,13 +3,16 @@
 use super::shards::MOST_SHARDS;
 use crate::algorithms;
 use crate::defaults;
+use crate::describe::options::by_name;
 use crate::error::Error;
+use crate::settings::{Asked, Group as _};
 use crate::spec::{Options, Spec};
-use rosenblatt_core::{Average, Info, Params, Readout, Rule};
+use rosenblatt_core::{Average, Declared as _, Info, Params, Readout, Rule, Setting, Tasks, settings};
+use rosenblatt_data::{LabelColumn, ReadOptions};
 use rosenblatt_sequence::template::{self, Template};
 use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
@@ -19,67 +22,51 @@ const MOST_LABELS_OF_THREE: usize = 100;
 /// The most hypotheses that may vote: each of them looks for its own labels.
 pub(super) const MOST_VOTES: u64 = 5000;
 
-/// What a tagger is to be. Its JSON is in every file of one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct TaggerOptions {
-    /// The update rule, one that steps along single rows: perceptron, pa1, arow and others.
-    pub algorithm: String,
-    /// Its parameters.
-    pub params: BTreeMap<String, f64>,
-    /// Whether the mean of all hypotheses is kept, or the last one.
-    pub averaged: bool,
-    /// Whether all hypotheses are kept and vote, in place of their mean. There may be only so many.
-    pub voted: bool,
-    /// How often all sentences are met.
-    pub epochs: u64,
-    /// Decides the order in which they are met.
-    pub seed: u64,
-    /// A ready-made set of templates (tagging, chunking, ner, letters), or `auto` for the one that suits the labels.
-    pub features: String,
-    /// Templates in the language of CRF++, in place of a ready-made set.
-    pub template: Option<String>,
-    /// How many labels before it a label depends on: 1 or 2.
-    pub history: usize,
-    /// Labels that a search keeps at each token; all if nothing is said.
-    pub beam: Option<usize>,
-    /// What becomes of true labels that a beam has lost: complete, early or max-violation.
-    pub violation: String,
-    /// By how much true labels should lead for every wrong label of a rival beyond the first.
-    pub cost: f64,
-    /// Which labels may follow which: auto, none, bio, bioes, bilou or iob1.
-    pub constraints: String,
-    /// Attributes that turn up less often are left out.
-    pub min_count: u32,
-    /// Attributes are hashed into a table of two to the power of this, and their names forgotten; not if nothing is said.
-    pub hash_bits: Option<u32>,
-    /// Shards that learn beside each other, the mean of which is taken after every epoch; 1 is one after the other.
-    pub shards: usize,
-    /// The column of the label, by name or number (1 is the first, -1 the last).
-    pub label: Option<String>,
-}
-
-impl Default for TaggerOptions {
-    fn default() -> Self {
-        Self {
-            algorithm: "perceptron".to_owned(),
-            params: BTreeMap::new(),
-            averaged: true,
-            voted: false,
-            epochs: defaults::TAGGER_EPOCHS,
-            seed: 0,
-            features: "auto".to_owned(),
-            template: None,
-            history: 1,
-            beam: None,
-            violation: "max-violation".to_owned(),
-            cost: 0.0,
-            constraints: "auto".to_owned(),
-            min_count: 1,
-            hash_bits: None,
-            shards: 1,
-            label: None,
-        }
+settings! {
+    /// What a tagger is to be. Its JSON is in every file of one.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct TaggerOptions: Learning {
+        /// Update rule, one that steps along single rows: perceptron, pa1, arow and others.
+        algorithm: String = "perceptron".to_owned() => Setting::listed("algorithm").of_sentences();
+        /// Parameters of that rule, by name.
+        params: BTreeMap<String, f64> = BTreeMap::new() => Setting::numbers().of_sentences();
+        /// Whether the average of all weights is kept instead of the last.
+        averaged: bool = true => Setting::switch().of_sentences();
+        /// Whether the weights after every update are kept and vote, instead of their average. At most 5,000 can vote.
+        voted: bool = false => Setting::switch().of_sentences();
+        /// Maximum number of epochs.
+        epochs: u64 = defaults::TAGGER_EPOCHS => Setting::at_least(1).python("max_iter").of_sentences();
+        /// Seed of the order in which sentences are visited.
+        seed: u64 = 0 => Setting::at_least(0).python("random_state").of_sentences();
+        /// Attributes of a token: a ready-made set (tagging, chunking, ner, letters), or auto for the one that suits. The
+        /// flag also takes a file with templates of CRF++; it reads any file as sentences.
+        features: String = "auto".to_owned()
+            => Setting::text().flag("features").value("SET|FILE").of_sentences()
+                .unset("auto for files named like sentences: .conllu, .conll, .iob, .crfsuite");
+        /// Templates of CRF++, in place of a ready-made set.
+        template: Option<String> = None => Setting::text().of_sentences();
+        /// Number of earlier labels that a label depends on, 1 or 2.
+        history: usize = 1 => Setting::at_least(1).flag("history").of_sentences();
+        /// Number of labels that the search keeps at each token.
+        beam: Option<usize> = None => Setting::at_least(1).flag("beam").of_sentences().unset("exact search");
+        /// Part of a sentence that is learned from once a beam has lost the true labels.
+        #[serde(with = "by_name")]
+        violation: Violation = Violation::Max => Setting::choice::<Violation>().flag("violation").of_sentences();
+        /// Margin by which the true labels should lead, for every wrong label of a rival beyond the first.
+        cost: f64 = 0.0 => Setting::from_zero().flag("label-cost").python("label_cost").of_sentences();
+        /// Scheme that decides which labels may follow which.
+        #[serde(with = "by_name")]
+        constraints: Wanted = Wanted::Auto => Setting::choice::<Wanted>().flag("constraints").of_sentences();
+        /// Minimum number of times that an attribute occurs; rarer ones are left out.
+        min_count: u32 = 1 => Setting::at_least(0).flag("min-count").of_sentences();
+        /// Hash attributes into a table of 2^BITS, without their names.
+        hash_bits: Option<u32> = None
+            => Setting::at_least(8).of_sentences().unset("no hashing, every attribute has its own weights");
+        /// Number of shards that learn in parallel, on all cores; the average of their weights is taken after every epoch.
+        shards: usize = 1 => Setting::at_least(1).flag("shards").of_sentences();
+        /// Column that holds the label, by name or number. 1 is the first, -1 the last.
+        label: Option<String> = None => Setting::text().of_sentences().unset("what the format says, else the last");
     }
 }
 
@@ -91,17 +78,27 @@ pub(crate) struct Meaning {
     pub(crate) order: Order,
     pub(crate) search: Search,
     pub(super) violation: Violation,
-    pub(super) constraints: Wanted,
 }
 
 /// Which constraints are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Those of the scheme that the labels keep to.
     Auto,
+    /// None.
     None,
+    /// Those of this scheme.
     Scheme(Scheme),
 }
+
+rosenblatt_core::named!(Wanted, "constraints",
+    "auto" = Self::Auto, "the scheme that all labels keep to, if there is one";
+    "none" = Self::None, "any label may follow any";
+    "bio" or "iob2" = Self::Scheme(Scheme::Bio), "B-x begins a span, I-x goes on with it";
+    "bioes" or "iobes" = Self::Scheme(Scheme::Bioes), "B-x, I-x, E-x for the end and S-x for a single token";
+    "bilou" = Self::Scheme(Scheme::Bilou), "the same with L-x for the last and U-x for a unit";
+    "iob1" = Self::Scheme(Scheme::Iob1), "I-x is in a span; B-x only where one follows another of its type";
+);
 
 impl TaggerOptions {
     /// Whether all of it can be had.
@@ -127,6 +124,47 @@ impl TaggerOptions {
             (one != other).then_some((name, one, other))
         };
         fields(self).into_iter().filter_map(pair).collect()
+    }
+
+    /// The same with what is set of taggers, of learning and of reading; an error if that is not about sentences.
+    pub fn with_set(
+        self,
+        tagging: &Asked<Self>,
+        learning: &Asked<Options>,
+        reading: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let (given, defaults) = (json!(learning.options()), Options::defaults());
+        let is_wrong = |setting: &&Setting| {
+            setting.tasks == Tasks::Tables
+                && learning.is_set(setting.name)
+                && given[setting.name] != defaults[setting.name]
+        };
+        if let Some(setting) = Options::SETTINGS.iter().find(is_wrong) {
+            let found = given[setting.name].to_string();
+            return Err(Error::Range { name: setting.name, expected: "left out for sentences", found });
+        }
+        let mut options = tagging.over(self);
+        if learning.is_set("algorithm") {
+            options.algorithm.clone_from(&learning.algorithm);
+        }
+        // Parameters are those of a rule, and go with it.
+        if learning.is_set("algorithm") || learning.is_set("params") {
+            options.params.clone_from(&learning.params);
+        }
+        if learning.is_set("epochs") {
+            options.epochs = learning.epochs;
+        }
+        if learning.is_set("seed") {
+            options.seed = learning.seed;
+        }
+        options.hash_bits = reading.hash_bits.or(options.hash_bits);
+        if let LabelColumn::Named(name) = &reading.label {
+            options.label = Some(name.clone());
+        }
+        match learning.readout {
+            Some(readout) => options.read_out(readout),
+            None => Ok(options),
+        }
     }
 
     /// What is read out of a training: averaged, last or voted.
@@ -211,22 +249,8 @@ impl TaggerOptions {
             }
             Some(width) => Search::Beam(width),
         };
-        let violation = match self.violation.as_str() {
-            // An exact search loses nothing.
-            "complete" | "early" | "max-violation" | "max" if self.beam.is_none() => Violation::Complete,
-            "complete" => Violation::Complete,
-            "early" => Violation::Early,
-            "max-violation" | "max" => Violation::Max,
-            other => return wrong("violation", "complete, early or max-violation", other),
-        };
-        let constraints = match self.constraints.as_str() {
-            "auto" => Wanted::Auto,
-            "none" => Wanted::None,
-            name => match Scheme::find(name) {
-                Some(scheme) => Wanted::Scheme(scheme),
-                None => return wrong("constraints", "auto, none, bio, bioes, bilou or iob1", name),
-            },
-        };
+        // An exact search loses nothing.
+        let violation = if self.beam.is_some() { self.violation } else { Violation::Complete };
         if !(self.cost >= 0.0 && self.cost.is_finite()) {
             return wrong("cost", "zero or a positive number", &self.cost.to_string());
         }
@@ -265,7 +289,7 @@ impl TaggerOptions {
         if self.shards > 1 && variances {
             return wrong("shards", "1 for a rule that keeps variances", &self.shards.to_string());
         }
-        Ok(Meaning { rule, info: entry.info, variances, order, search, violation, constraints })
+        Ok(Meaning { rule, info: entry.info, variances, order, search, violation })
     }
 
     /// The templates that were given, if they were.

@@ -208,7 +208,7 @@ impl Material {
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.first().map(|label| format!("`{label}`")) });
         }
-        let scheme = scheme(meaning.constraints, &labels, &corpus)?;
+        let scheme = scheme(options.constraints, &labels, &corpus)?;
         if options.min_count > 1 {
             let mut counts = vec![0_u32; lexicon.len()];
             for attribute in corpus.attributes().iter().chain(corpus.links()) {

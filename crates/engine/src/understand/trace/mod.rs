@@ -19,7 +19,7 @@ use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Observer, Round};
 use rosenblatt_core::space::Hypothesis;
 use rosenblatt_core::{Bias, Examples, Hyperplanes, Readout, Row, Schedule, Stopped, Totals};
-use rosenblatt_data::{Dataset, Labels, Visitor};
+use rosenblatt_data::{Dataset, Labels, visit};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::mem;
@@ -458,14 +458,7 @@ impl Tracer {
 }
 
 fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
-    struct Features(usize);
-    impl Visitor for Features {
-        type Output = Vec<(usize, f64)>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            examples.row(self.0).entries().filter(|(_, value)| *value != 0.0).collect()
-        }
-    }
-    data.visit(Features(row))
+    visit!(data.view(), examples => examples.row(row).entries().filter(|(_, value)| *value != 0.0).collect())
 }
 
 #[cfg(test)]
