@@ -124,7 +124,7 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
     let summary = model.training_summary();
     let Estimated { rows, errors, refitted } = summary.estimate?;
     let line = error_line(errors, rows);
-    Some(match (summary.folds, refitted) {
+    let how = match (summary.folds, refitted) {
         (Some(n_folds), _) => {
             let learned = describe_rows_of_folds(model);
             format!(
@@ -135,7 +135,8 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
             "held-out error: {line}\nof the same training without these rows; the model itself learned from all"
         ),
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
-    })
+    };
+    Some(format!("{how}\nthis assumes that {}", summary.assumes()))
 }
 
 /// Which rows a model learned from that was cross-validated before.

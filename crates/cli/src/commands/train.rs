@@ -7,7 +7,7 @@ use super::tagger::{self, TaggerArgs};
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, SpecArgs};
+use crate::args::{CostArgs, DataArgs, SpecArgs, SplitArgs};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{choice, export_help};
 use crate::failure::Failure;
@@ -137,6 +137,8 @@ pub(crate) struct Args {
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    split: SplitArgs,
     #[command(flatten)]
     decision: CostArgs,
     #[command(flatten)]
@@ -282,7 +284,11 @@ impl Args {
         } else {
             None
         };
+        let (time, group) = self.split.columns();
         Ok(Recipe {
+            time,
+            group,
+            ties: Arc::default(),
             reading: ReadOptions {
                 classes: self.classes.clone(),
                 grow_classes: self.grow_classes,

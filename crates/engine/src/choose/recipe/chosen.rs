@@ -13,6 +13,7 @@ use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{Metric, Progress, Race, RaceOptions, Rescale, Spectator, portfolio, race, standardised};
 use crate::spec::{Options, Spec};
+use crate::split::Ties;
 use crate::train::Training;
 use crate::understand::shuffling::Shuffling;
 use rosenblatt_data::{Dataset, Scaling, Schema};
@@ -74,6 +75,7 @@ impl Fitting<'_> {
             let fold_errors = if judged.len() > 1 { errors.collect() } else { Vec::new() };
             Estimate { evaluation, fold_errors }
         });
+        notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
         let held_out = self.recipe.kept_predictions(&parts, &judged);
         monitor.stage(Stage::Training);
         let schema = self.schema.clone().map(Arc::new);
@@ -170,6 +172,7 @@ impl Fitting<'_> {
             threads: Some(self.recipe.reading.threads).filter(|n_threads| *n_threads > 0),
             rescale: self.rescale(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            ties: Ties::clone(&self.recipe.ties),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)
     }
