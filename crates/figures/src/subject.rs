@@ -149,7 +149,10 @@ impl Subject {
     /// What is right and wrong of the rows it is judged on.
     pub(crate) fn evaluation(&self, model: &Model) -> Result<Evaluation, Error> {
         match &self.held_out {
-            Some(held_out) => Ok(held_out.evaluation(model.labels())),
+            Some(held_out) => {
+                let folds = model.training_summary().folds.unwrap_or(1);
+                Ok(Evaluation { folds, ..held_out.evaluation(model.labels()) })
+            }
             None => evaluate_rows(model, &self.data, &self.rows),
         }
     }
