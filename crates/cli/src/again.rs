@@ -220,7 +220,7 @@ impl Words {
             return;
         }
         match model.calibration().map(Calibration::method) {
-            Some(Method::Platt) => {}
+            Some(Method::Platt | Method::Softmax) => {}
             Some(method) => self.flag("calibrate", method),
             None => self.flag("calibrate", "none"),
         }

@@ -179,7 +179,8 @@ impl Fitting<'_> {
 
     /// The model with probabilities, if they are wished.
     fn calibrated(&self, model: Model, raced: &Race, monitor: &mut dyn Monitor) -> Result<Model, Error> {
-        let Some(method) = self.calibrate else { return Ok(model) };
+        let method = self.calibrate.and_then(|_| raced.winner.calibration(self.recipe.calibration));
+        let Some(method) = method else { return Ok(model) };
         monitor.stage(Stage::Calibrating);
         let fitted = raced.calibration(method, &mut || monitor.wants_to_stop())?;
         Ok(model.with_calibration(Some(fitted)))

@@ -678,7 +678,8 @@ impl Judging<'_> {
             shuffling.add(unseen, rows, held, self.parts.len(), model.spec.options().seed)?;
         }
         if !judged.is_empty() {
-            let whole = CrossValidated::new(&model.spec, self.calibrate, &judged, monitor)?;
+            let calibrate = self.calibrate.and_then(|_| model.spec.calibration(self.recipe.calibration));
+            let whole = CrossValidated::new(&model.spec, calibrate, &judged, monitor)?;
             let is_alone = judged.len() == 1;
             let fold_errors = if is_alone { Vec::new() } else { whole.fold_errors() };
             let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
@@ -832,6 +833,7 @@ fn fit_probabilities(
     let costs = costs.matrix(evaluation.labels.names())?;
     let naming = Naming::of(class_weights, costs.as_ref());
     let rows = Scored { n_classes, scores, classes, named: predicted };
+    let method = Calibration::settled(method, &rows, naming, stop)?;
     let fitted = Calibration::fit_for(naming, method, &rows, stop);
     let fresh = Calibration::cross_fitted(method, &rows, naming, stop)?;
     evaluation.probability_scores = fresh.scores;

@@ -489,6 +489,7 @@ pub(super) fn encode_calibration(calibration: &Calibration, body: &mut Body) -> 
                 firsts.extend(scores);
                 seconds.extend(shares);
             }
+            Curve::Softmax => {}
         }
     }
     let method = calibration.method();
@@ -502,6 +503,7 @@ pub(super) fn encode_calibration(calibration: &Calibration, body: &mut Body) -> 
             body.f64s("isotonic-scores", &firsts);
             body.f64s("isotonic-shares", &seconds);
         }
+        Method::Softmax => {}
     }
     CalibrationText { method: method.to_string(), rows: calibration.rows() }
 }
@@ -933,6 +935,10 @@ pub(super) fn decode_calibration(
             }
             curves
         }
+        Method::Softmax if needed < 2 => {
+            return Err(content("a softmax needs more than two classes"));
+        }
+        Method::Softmax => vec![Curve::Softmax; needed],
     };
     if curves.len() != needed {
         return Err(content(format!("these classes need {needed} calibration curves, not {}", curves.len())));
