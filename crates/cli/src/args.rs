@@ -8,7 +8,9 @@ use rosenblatt::core::{Decided, Declared, NameError, Param, Setting, Takes};
 use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
 use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::settings::{self, Asked, Group};
-use rosenblatt::{Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, Validation, catalogue};
+use rosenblatt::{
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, Validation, catalogue,
+};
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
 use serde_json::{Map, Value, json};

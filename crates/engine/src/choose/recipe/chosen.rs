@@ -36,9 +36,11 @@ impl Fitting<'_> {
         let known = crate::model::fingerprint(data);
         let mut notes = self.notes.clone();
         let parts = self.recipe.parts(&data.into())?;
-        let (n_parts, mut shuffling) = (parts.len(), None);
+        let (n_parts, mut n_judged, mut shuffling) = (parts.len(), 0, None);
         let mut judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
+            monitor.stage(Stage::Fold { candidate: 0, fold: n_judged, n_folds: n_parts });
+            n_judged += 1;
             // Many rows know nothing of each other by their common scale, and are not copied.
             let is_copied = data.len() <= COPIED_ROWS || data.len() < data.width();
             let rescaled = if is_copied { standardised(data, learned, &self.rescale()) } else { None };

@@ -463,7 +463,9 @@ impl Recipe {
             }
             (Plan::Folds(n_folds), Some(_)) => self.ties.parts(rows.classes(), &rows.all(), n_folds, seed)?,
             (plan, _) => match plan.share() {
-                Some(share) if share > 0.0 => vec![self.ties.split(rows.classes(), &rows.all(), share, seed)?],
+                Some(share) if share > 0.0 => {
+                    vec![self.ties.split(rows.classes(), &rows.all(), share, seed)?]
+                }
                 _ => Vec::new(),
             },
         })
