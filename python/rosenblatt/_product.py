@@ -327,6 +327,8 @@ def train(
     folds: int | None = None,
     calibrate: str | None = None,
     positive: str | None = None,
+    time: str | None = None,
+    group: str | None = None,
     memory: int | None = None,
     online: bool = False,
     learning: Mapping[str, Any] | None = None,
@@ -339,7 +341,8 @@ def train(
     With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
     number (1 is the first, -1 the last), `text` one or several columns of text. `learning` takes any option of the engine
     by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `scale="none"`,
-    `ignore=["id"]`). `callback` is called with a word for each stage.
+    `ignore=["id"]`). `time` and `group` name columns by which race, folds and held-out rows are split: later rows judge what
+    earlier ones taught, and no group is both learned from and judged. `callback` is called with a word for each stage.
 
     Files that are called like sentences (`news.conllu`, `news.conll`) or whose `format` is one of sentences give a tagger, as
     does `features`: a ready-made set of attributes ("tagging", "chunking", "ner", "letters"), "auto", or a file of templates.
@@ -352,14 +355,14 @@ def train(
     options.update(_kebab(learning or {}))
     given, name = _inputs.source(data)
     if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
-        rows = {"text": text, "positive": positive, "memory": memory, **{**reading, "format": None}}
+        rows = {"text": text, "positive": positive, "time": time, "group": group, "memory": memory, **{**reading, "format": None}}
         if meant := [name for name, value in rows.items() if value is not None]:
             raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
         recipe = _tagging(options, holdout, folds, calibrate, reading.get("format"), online)
         tagger = Model(_rosenblatt.train(recipe, given, name, callback)[0])
         return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
-    recipe = _kebab({"positive": positive, "calibration": calibrate})
+    recipe = _kebab({"positive": positive, "time": time, "group": group, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
     recipe["online"] = bool(online)

@@ -35,7 +35,9 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     let mut words = Words(vec!["rosenblatt".to_owned(), "train".to_owned()]);
     told.files.iter().for_each(|file| words.0.push(quoted(&file.to_string_lossy())));
     words.flag("model", told.model);
-    words.reading(told.data, model.schema().map(AsRef::as_ref));
+    let summary = model.training_summary();
+    let split_by: Vec<&String> = summary.time.iter().chain(&summary.group).collect();
+    words.reading(told.data, model.schema().map(AsRef::as_ref), &split_by);
     words.learning(model, told.rows);
     words.judging(model);
     let command = words.0.join(" ");
@@ -84,7 +86,7 @@ impl Words {
         }
     }
 
-    fn reading(&mut self, data: &DataArgs, schema: Option<&Schema>) {
+    fn reading(&mut self, data: &DataArgs, schema: Option<&Schema>, split_by: &[&String]) {
         for setting in ReadOptions::SETTINGS {
             let words = setting.flag.filter(|flag| TYPED.contains(flag)).and_then(|flag| data.0.words(flag));
             let value = words.and_then(|words| settings::value(setting, words).ok());
@@ -113,7 +115,7 @@ impl Words {
             self.flag("scale", scaling);
         }
         self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));
-        for name in &schema.ignored {
+        for name in schema.ignored.iter().filter(|name| !split_by.contains(name)) {
             self.flag("ignore", name);
         }
         if !data.0.has("ignore") {
@@ -207,6 +209,8 @@ impl Words {
             Some(n_folds) => self.flag("folds", n_folds),
             None => self.flag("holdout", share.unwrap_or(0.0)),
         }
+        self.flags("time", &summary.time);
+        self.flags("group", &summary.group);
         let estimate = summary.estimate;
         let is_kept_out = share.is_some() && estimate.is_some_and(|estimate| !estimate.refitted);
         self.switch("no-refit", is_kept_out);
@@ -216,7 +220,7 @@ impl Words {
             return;
         }
         match model.calibration().map(Calibration::method) {
-            Some(Method::Platt) => {}
+            Some(Method::Platt | Method::Softmax) => {}
             Some(method) => self.flag("calibrate", method),
             None => self.flag("calibrate", "none"),
         }

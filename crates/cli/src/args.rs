@@ -11,7 +11,7 @@ use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::{
-    Costs, KernelOptions, Mapping, NetworkOptions, Options, Spec, TaggerOptions, Validation, catalogue, files,
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, TaggerOptions, Validation, catalogue, files,
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
@@ -348,6 +348,19 @@ flags!(
     of::<Options>().into_iter().filter(|(setting, _)| setting.flag == Some("cost")).collect::<Vec<_>>(),
     |arg| arg
 );
+
+flags!(
+    /// How rows are split to judge by.
+    SplitArgs, "Splitting rows", of::<Recipe>(), |arg| arg
+);
+
+impl SplitArgs {
+    /// The columns of times and of groups, if they are named.
+    pub(crate) fn columns(&self) -> (Option<String>, Option<String>) {
+        let word = |flag| self.0.word(flag).map(str::to_owned);
+        (word("time"), word("group"))
+    }
+}
 
 /// Which class is named once there are probabilities.
 #[derive(Args, Debug, Clone)]

@@ -1,8 +1,7 @@
 //! A line on stderr that tells how far long work has come: a bar, what is done, and the time left.
 //!
-//! Nobody sees it unless stderr is a terminal, and work that is over in a moment shows nothing. A thread
-//! draws it ten times a second, so the work itself need not stop to talk. `NO_COLOR` and `TERM=dumb` are
-//! obeyed.
+//! Work that is over in a moment shows nothing. A thread draws it ten times a second, so the work itself need not stop
+//! to talk. `NO_COLOR` and `TERM=dumb` are obeyed. Where stderr is no terminal, long work prints a line now and then.
 
 use crate::ui::{self, bytes, count, duration};
 use rosenblatt_data::{Meter, Part, Source};
@@ -15,6 +14,9 @@ use std::time::{Duration, Instant};
 /// Work that takes less is not talked about.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN: Duration = Duration::from_millis(100);
+/// Off a terminal the first line is printed after this time, and then one whenever as much again has passed.
+const FIRST_LINE: Duration = Duration::from_secs(4);
+const NEXT_LINE: Duration = Duration::from_secs(25);
 const BAR_CELLS: usize = 20;
 
 /// The line; it goes away when this is dropped.
@@ -45,17 +47,16 @@ struct Task {
 impl Progress {
     /// A bar on the terminal, if it is to be `shown` and nobody asked for quiet.
     pub(crate) fn new(shown: bool) -> Self {
-        if !shown
-            || ui::is_quiet()
-            || !io::stderr().is_terminal()
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-        {
+        if !shown || ui::is_quiet() {
             return Self { shared: None, painter: None };
         }
+        let is_drawn =
+            io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let tell = if is_drawn { paint } else { print };
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         // Without a thread the work is done all the same.
-        let painter = thread::Builder::new().name("progress".to_owned()).spawn(move || paint(&theirs)).ok();
+        let painter = thread::Builder::new().name("progress".to_owned()).spawn(move || tell(&theirs)).ok();
         Self { shared: Some(shared), painter }
     }
 
@@ -140,6 +141,19 @@ fn paint(shared: &Shared) {
     if is_drawn {
         let _ = write!(io::stderr(), "\r\x1b[2K");
         let _ = io::stderr().flush();
+    }
+}
+
+/// Lines now and then, for a log.
+fn print(shared: &Shared) {
+    let mut task = shared.task.lock().unwrap_or_else(PoisonError::into_inner);
+    let (begun, mut next) = (Instant::now(), FIRST_LINE);
+    while !task.is_over {
+        if begun.elapsed() >= next && !(task.text.is_empty() && task.reading.is_none()) {
+            let _ = writeln!(io::stderr(), "{}", task.line(usize::MAX, false));
+            next = begun.elapsed() + NEXT_LINE;
+        }
+        task = shared.wake.wait_timeout(task, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 

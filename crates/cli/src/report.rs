@@ -1,7 +1,6 @@
 //! What is said of a model and of its errors, the same words in every command.
 
 use crate::ui::{apart, count, counted, percent, table, terminal_width};
-use rosenblatt::insight::interval;
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
@@ -21,7 +20,7 @@ const LISTED_CLASSES: usize = 40;
 
 /// Error with its interval.
 pub(crate) fn error_line(evaluation: &Evaluation) -> String {
-    words::error_line(evaluation.errors, evaluation.rows)
+    words::error_line(evaluation.errors, evaluation.rows, evaluation.folds)
 }
 
 /// The same rows given the most common class throughout, and what is wrong with a model that is no better.
@@ -42,7 +41,7 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
         );
     } else if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
-    } else if interval(evaluation.errors, evaluation.rows).1 >= error {
+    } else if evaluation.interval().1 >= error {
         text.push_str("note: this may be chance: the confidence interval reaches that far\n");
     }
     let list = |classes: Vec<u32>| {

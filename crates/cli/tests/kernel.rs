@@ -15,8 +15,7 @@ fn fails(bench: &Bench, line: &str, code: i32) -> String {
 fn exclusive_or_is_learned_told_and_predicted() {
     let bench = Bench::new();
     bench.write("xor.csv", XOR);
-    let train =
-        "rosenblatt train xor.csv --kernel poly --degree 2 --holdout 0 --scale none --order given --model";
+    let train = "rosenblatt train xor.csv --kernel poly --degree 2 --gamma 1 --holdout 0 --scale none --order given --model";
     let text = bench.ok(&format!("{train} m.model --readout vote"));
     assert!(
         text.contains("perceptron with kernel polynomial (degree 2, gamma 1, offset 1), read out voted"),
@@ -32,7 +31,7 @@ fn exclusive_or_is_learned_told_and_predicted() {
         "gaps.csv",
         XOR.replacen('\n', "\nNA,1,same\n", 1).replacen("\n-1", "\nNA,1,same\nNA,,other\n-1", 1),
     );
-    bench.ok("rosenblatt train gaps.csv --missing drop --kernel poly --degree 2 --holdout 0 --scale none --order given --model g.model");
+    bench.ok("rosenblatt train gaps.csv --missing drop --kernel poly --degree 2 --gamma 1 --holdout 0 --scale none --order given --model g.model");
     let kernel = bench.ok("rosenblatt inspect g.model --json");
     let kernel: serde_json::Value = serde_json::from_str(&kernel).unwrap();
     assert_eq!(kernel["kernel"]["support-rows"], serde_json::json!([2, 3, 6, 7]), "{kernel}");
@@ -194,4 +193,21 @@ fn the_experiment_of_1999_is_run_again() {
     bench.ok(train);
     let story = bench.ok("rosenblatt inspect p.model");
     assert!(story.contains("of the training data with weight") && story.contains("@@"), "{story}");
+}
+
+/// Products of standardised columns grow with their number, and so would a power of them.
+#[test]
+fn a_polynomial_fits_the_scale_of_its_rows() {
+    let bench = Bench::new();
+    let error = |gamma: &str, model: &str| {
+        let line = format!(
+            "rosenblatt train crates/data/bundled/breast_cancer.csv --kernel polynomial --degree 2 {gamma} --json --model {model}"
+        );
+        let report: serde_json::Value = serde_json::from_str(&bench.ok(&line)).unwrap();
+        report["held-out"]["error"].as_f64().unwrap()
+    };
+    let (fitting, plain) = (error("", "a.model"), error("--gamma 1", "b.model"));
+    assert!(fitting < 0.7 * plain, "{fitting} {plain}");
+    assert!(bench.ok("rosenblatt inspect a.model").contains("gamma 0.03"));
+    assert_eq!(error("--gamma scale", "c.model"), fitting);
 }

@@ -21,7 +21,7 @@ fn board(n_rows: usize) -> String {
 
 const MAPS: [&str; 3] = [
     "--map fourier --map-size 256 --gamma 1.5",
-    "--map sketch --map-size 256 --degree 2",
+    "--map sketch --map-size 256 --degree 2 --gamma 1",
     "--map nystroem --map-size 200 --kernel rbf --gamma 1.5",
 ];
 

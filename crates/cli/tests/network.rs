@@ -1,6 +1,7 @@
 //! `--algorithm mlp`: networks as a person meets them.
 
 use crate::bench::Bench;
+use std::fmt::Write as _;
 
 const XOR: &str = "u,v,class\n0,0,a\n0,1,b\n1,0,b\n1,1,a\n";
 
@@ -93,4 +94,48 @@ fn lessons_are_drawn() {
     let film = bench.ok("cat lesson/approximation.svg");
     assert!(film.contains("frame frame-6\"") && !film.contains("frame frame-7\""), "{}", film.len());
     assert!(film.contains("64 hidden units") && film.contains("the curve"));
+}
+
+/// Sixteen classes on a board, whose neighbours overlap.
+fn sixteen(n_rows: usize) -> String {
+    let mut state = 5_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let mut text = "u,v,class\n".to_owned();
+    for row in 0..n_rows {
+        let (column, line) = (row % 4, row / 4 % 4);
+        let mut cell = |place: usize| place as f64 + (random() + random() + random() - 1.5) * 0.9;
+        let _ = writeln!(text, "{:.3},{:.3},c{}", cell(column), cell(line), row % 16);
+    }
+    text
+}
+
+/// A network learns the logarithms of odds: sigmoids that look at one class at a time make less of them.
+#[test]
+fn probabilities_of_a_network_are_its_softmax_unless_a_fit_is_better() {
+    let bench = Bench::new();
+    bench.write("t.csv", sixteen(1600));
+    let train =
+        "rosenblatt train t.csv --algorithm mlp --hidden 24 --epochs 60 --patience 0 --holdout 0.25 --json";
+    let judged = |how: &str| {
+        let report: serde_json::Value =
+            serde_json::from_str(&bench.ok(&format!("{train} {how} --model n.model"))).unwrap();
+        let number = |name: &str| report["held-out"][name].as_f64().unwrap();
+        (number("brier"), number("log-loss"), report["calibration"]["method"].clone())
+    };
+    let (fitted, learned) = (judged("--calibrate platt"), judged(""));
+    assert_eq!((fitted.2.as_str(), learned.2.as_str()), (Some("platt"), Some("softmax")));
+    assert!(learned.0 < fitted.0 && learned.1 < fitted.1, "{learned:?} {fitted:?}");
+    // They are those of the scores, whichever way they are asked for.
+    let off = judged("--calibrate off");
+    assert!(off.2.is_null());
+    let shares = bench.ok("rosenblatt predict t.csv --model n.model --probabilities --to jsonl");
+    bench.ok(&format!("{train} --model s.model --export onnx s.onnx"));
+    assert_eq!(shares, bench.ok("rosenblatt predict t.csv --model s.model --probabilities --to jsonl"));
+    let graph = String::from_utf8_lossy(&std::fs::read(bench.path("s.onnx")).unwrap()).into_owned();
+    assert!(graph.contains("Softmax") && graph.contains("probabilities"));
+    // Costs are weighed by them.
+    bench.ok("rosenblatt predict t.csv --model s.model --cost c0=50");
 }

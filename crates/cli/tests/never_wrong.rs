@@ -412,6 +412,9 @@ fn categories_that_spell_one_number_differ_if_both_are_there() {
     bench.ok(&format!("{TRAIN} --algorithm perceptron --categorical code"));
     let labels = bench.ok("rosenblatt predict t.csv --model t.model");
     assert_eq!(labels, "a\nb\n".repeat(30));
+    // Hashed, they stay apart, and whole numbers are the same with a point as without.
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --categorical code --hash-bits 10"));
+    assert_eq!(bench.ok("rosenblatt predict t.csv --model t.model"), "a\nb\n".repeat(30));
     // Where one spelling stands alone, another of the same number is the same category.
     let rows = (0..60).map(|row| format!("{},{}\n", ["1.0", "2.0"][row % 2], ["a", "b"][row % 2]));
     bench.write("t.csv", format!("code,label\n{}", rows.collect::<String>()));
@@ -480,4 +483,198 @@ fn the_threshold_can_be_moved_when_classes_are_predicted() {
     refused(&bench, "rosenblatt predict t.csv --model t.model --cost balanced", "no classes to count");
     bench.ok(&format!("{TRAIN} --algorithm perceptron --calibrate none"));
     refused(&bench, "rosenblatt predict t.csv --model t.model --threshold 0.3", "probabilities");
+}
+
+// Split rows by what ties them.
+
+fn error_of(bench: &Bench, line: &str) -> f64 {
+    let report: serde_json::Value = serde_json::from_str(&bench.ok(&format!("{line} --json"))).unwrap();
+    report["held-out"]["error"].as_f64().unwrap()
+}
+
+/// Rows of which the last fifth in time has its classes swapped, in no order, with the day and a date.
+fn in_time(n_rows: usize) -> String {
+    let mut text = "x,day,date,z,y\n".to_owned();
+    for row in 0..n_rows {
+        let day = row * 7919 % n_rows;
+        let (x, is_late) = ((row * 37 % 101) as f64 / 50.0, day * 5 >= n_rows * 4);
+        let is_yes = (x > 1.0) != is_late;
+        let date = format!("20{:02}-{:02}-{:02}", 10 + day / 336, day % 336 / 28 + 1, day % 28 + 1);
+        let z = (row * 53 % 97) as f64 / 97.0;
+        let _ = writeln!(text, "{x:.2},{day},{date},{z:.3},{}", if is_yes { "yes" } else { "no" });
+    }
+    text
+}
+
+#[test]
+fn later_rows_judge_what_earlier_ones_taught() {
+    let bench = Bench::new();
+    for (n_rows, how) in [(700, ""), (4000, ""), (700, "--holdout 0.2"), (700, "--algorithm arow")] {
+        bench.write("t.csv", in_time(n_rows));
+        bench.ok("rosenblatt convert t.csv t.parquet");
+        let at_random = error_of(&bench, &format!("{TRAIN} --ignore day --ignore date {how}"));
+        assert!(at_random < 0.3, "{n_rows} {how}: {at_random}");
+        let by_day = error_of(&bench, &format!("{TRAIN} --time day --ignore date {how}"));
+        assert!(by_day > at_random + 0.15, "{n_rows} {how}: {by_day} {at_random}");
+        let model = bench.ok("rosenblatt inspect t.model");
+        assert!(model.contains("follow these in time") && !model.contains("day"), "{model}");
+        // Dates stand in the same order, and other formats hold the same times.
+        let by_date = error_of(&bench, &format!("{TRAIN} --time date --ignore day {how}"));
+        assert_eq!(by_date, by_day, "{n_rows} {how}");
+        let line = format!("rosenblatt train t.parquet --model p.model --time day {how}");
+        assert_eq!(error_of(&bench, &line), by_day, "{n_rows} {how}");
+    }
+    // The same on disk, where rows are visited as they stand.
+    let given = format!("{TRAIN} --algorithm arow --order given --holdout 0.2 --time day --ignore date");
+    assert_eq!(error_of(&bench, &format!("{given} --memory 20KiB")), error_of(&bench, &given));
+    // What rows are split by is no feature of new ones, either.
+    bench.write("new.csv", "x,z\n0.1,0.2\n1.9,0.3\n");
+    assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model").lines().count(), 2);
+}
+
+#[test]
+fn a_group_is_not_learned_from_and_judged() {
+    let bench = Bench::new();
+    let mut text = "who,x,y\n".to_owned();
+    for row in 0..600 {
+        let who = row * 7 % 60;
+        let _ = writeln!(text, "p{who},k{who},{}", if who * 37 % 61 % 2 == 0 { "yes" } else { "no" });
+    }
+    bench.write("t.csv", text);
+    for how in ["", "--holdout 0.25", "--algorithm perceptron --folds 4"] {
+        let at_random = error_of(&bench, &format!("{TRAIN} --ignore who {how}"));
+        let by_group = error_of(&bench, &format!("{TRAIN} --group who {how}"));
+        assert!(at_random < 0.05 && by_group > 0.3, "{how}: {at_random} {by_group}");
+    }
+    says(&bench.run(&format!("{TRAIN} --group who")), "this assumes that new rows are of new groups");
+    says(&bench.run(&format!("{TRAIN} --ignore who")), "this assumes that new rows are drawn as these were");
+    bench.ok(&format!("{TRAIN} --group who --algorithm arow"));
+    bench.ok("rosenblatt report t.csv --model t.model --output t.html");
+    let page = std::fs::read_to_string(bench.path("t.html")).unwrap();
+    assert!(page.contains("--group who") && !page.contains("--ignore who"), "{page}");
+}
+
+#[test]
+fn what_cannot_split_rows_is_refused() {
+    let bench = Bench::new();
+    bench.write("t.csv", with_column(&in_time(200), "one", |_, _| "1".to_owned()));
+    bench.ok("rosenblatt convert t.csv t.svm --ignore date");
+    bench.write("t.tsv", "ham\tsee you\nspam\twin now\n".repeat(20));
+    for (line, expected) in [
+        ("train t.csv --time nosuch", "no column `nosuch` of times"),
+        ("train t.csv --group nosuch", "no column `nosuch` of groups"),
+        ("train t.csv --time y", "holds `no`"),
+        ("train t.csv --label y --group y", "is the label"),
+        ("train t.csv --group one", "two groups at least"),
+        ("train t.csv --time one", "two times at least"),
+        ("train t.svm --time 1", "libsvm has no columns"),
+        ("train t.tsv --group 1", "has no columns"),
+        ("train t.csv --online --time day", "online"),
+        ("train t.csv --group day --folds 300", "folds"),
+        ("tune t.csv --group nosuch --algorithms arow", "no column `nosuch` of groups"),
+    ] {
+        refused(&bench, &format!("rosenblatt {line} --model t.model"), expected);
+    }
+    bench.write("gap.csv", "x,when,y\n1,1,a\n2,,b\n1,3,a\n2,4,b\n");
+    refused(
+        &bench,
+        "rosenblatt train gap.csv --time when --model t.model",
+        "column `when` of times holds nothing",
+    );
+    // A stream that is read once is held to be read twice.
+    bench.ok("rosenblatt train - --time day --model t.model < t.csv");
+}
+
+#[test]
+fn rows_that_change_along_the_file_are_told() {
+    let bench = Bench::new();
+    let sorted: String = {
+        let all = table(300);
+        let (head, rows) = all.split_once('\n').unwrap();
+        let mut rows: Vec<&str> = rows.lines().collect();
+        rows.sort_by_key(|row| row.rsplit(',').next().map(str::to_owned));
+        format!("{head}\n{}\n", rows.join("\n"))
+    };
+    let note = "note: the order of the rows tells their class";
+    bench.write("t.csv", sorted);
+    says(&bench.run(TRAIN), note);
+    bench.write("t.csv", table(300));
+    assert!(!bench.ok(TRAIN).contains("the order of the rows"));
+    // Classes stay alike, and what tells them is lost in the last third.
+    let mut text = "x,y\n".to_owned();
+    for row in 0..900 {
+        let is_yes = row % 2 == 0;
+        let told = if row < 600 { is_yes } else { row * 7919 % 13 < 6 };
+        let _ = writeln!(text, "{},{}", u8::from(told), if is_yes { "yes" } else { "no" });
+    }
+    bench.write("t.csv", text);
+    says(&bench.run(TRAIN), "note: the error changes along the file");
+}
+
+#[test]
+fn pixels_keep_their_range() {
+    let bench = Bench::new();
+    for row in 0..24_usize {
+        let class = if row % 2 == 0 { "left" } else { "right" };
+        std::fs::create_dir_all(bench.path(&format!("pics/{class}"))).unwrap();
+        let pixels: Vec<String> = (0..16_usize)
+            .map(|pixel| {
+                ((row * 31 + pixel * 17) % 60 + if pixel / 2 % 2 == row % 2 { 150 } else { 20 }).to_string()
+            })
+            .collect();
+        bench.write(&format!("pics/{class}/{row}.pgm"), format!("P2\n4 4\n255\n{}\n", pixels.join(" ")));
+    }
+    let train = "rosenblatt train pics --algorithm perceptron --model";
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.ok(&format!("{train} a.model --json"))).unwrap();
+    assert_eq!(report["data"]["scale"], "none");
+    bench.ok(&format!("{train} b.model --scale none && cmp a.model b.model"));
+}
+
+/// What a fold says of the model that is kept: of errors on many fresh rows, at least 93 in 100 lie in its interval.
+#[test]
+fn intervals_of_folds_keep_their_word() {
+    use rosenblatt::insight::interval;
+    use rosenblatt::recipe::{Choice, Plan};
+    use rosenblatt::{Dataset, Options, Recipe, evaluate, settings::Asked};
+    let mut state = 3_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let mut rows = |n_rows: usize| {
+        let rows: Vec<[f64; 6]> =
+            (0..n_rows).map(|_| std::array::from_fn(|_| random() + random() - 1.0)).collect();
+        let names: Vec<&str> = rows
+            .iter()
+            .map(|row| if row[0] + row[1] + (random() + random() - 1.0) > 0.0 { "yes" } else { "no" })
+            .collect();
+        Dataset::from_rows(&rows, &names)
+    };
+    let (mut n_held, mut n_narrow) = (0, 0);
+    for seed in 0..200 {
+        let learning = Options { algorithm: "pa1".to_owned(), seed, ..Options::default() };
+        let recipe = Recipe {
+            learning: Asked::from(learning),
+            choice: Choice::Given,
+            estimate: Plan::Folds(5),
+            ..Recipe::default()
+        };
+        let trained = recipe.train_rows(rows(150), &mut ()).unwrap();
+        let fresh = evaluate(&trained.model, &rows(300)).unwrap().error();
+        let told = trained.estimate.unwrap().evaluation;
+        let holds = |(low, high): (f64, f64)| u32::from(low <= fresh && fresh <= high);
+        n_held += holds(told.interval());
+        n_narrow += holds(interval(told.errors, told.rows));
+    }
+    assert!(n_held >= 186 && n_narrow < 186, "{n_held} {n_narrow} of 200");
+}
+
+#[test]
+fn long_work_says_what_it_does_where_nobody_watches() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(3000));
+    let line = "timeout 9 rosenblatt train t.csv --algorithm perceptron --epochs 100000000 --patience 0 --model t.model";
+    let done = bench.run(&format!("{line}; true"));
+    assert!(done.stderr.contains(" of 100000000: error "), "{}", done.stderr);
 }

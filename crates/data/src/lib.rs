@@ -87,8 +87,8 @@ pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position, harmless};
 pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};
-pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
-pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown};
+pub use load::{Stream, Survey, blocks, column, load, load_source, load_with_schema, survey, texts};
+pub use options::{LabelColumn, Limits, OnBadRow, OneColumn, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};
 pub use rows::dataset::{

@@ -17,7 +17,7 @@ use crate::bytes::window::WINDOW_BYTES;
 use crate::encode::{Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, fitting, share_of};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
-use crate::options::{LabelColumn, ReadOptions};
+use crate::options::{LabelColumn, OneColumn, ReadOptions};
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, LeftOutRows, Matrix};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
@@ -300,6 +300,53 @@ impl UnknownCells {
 /// why, and for what happens when another one turns up.
 pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     Stream::start(source.clone(), how.clone())
+}
+
+/// What the column `what` of a table holds: for every row of `source` by its place there the number of its value, `None`
+/// if the row cannot be read, and the values in their order, numbers by value before texts by the alphabet.
+///
+/// `cells` says what they are (`times`, `groups`); errors name it. The source must be one that can be read twice.
+pub fn column(
+    source: &Source,
+    how: &ReadOptions,
+    what: &str,
+    cells: &'static str,
+) -> Result<(Vec<Option<u32>>, Labels), DataError> {
+    let only = OneColumn { what: what.to_owned(), cells };
+    let how = ReadOptions { only: Some(only), schema: None, meter: Meter::default(), ..how.clone() };
+    let format = match source.parts().first() {
+        Some(first) => Some(formats::find(&first.open()?, &how)?),
+        None => None,
+    };
+    if let Some(format) = format.filter(|format| !format.heeds().contains(&"weight")) {
+        let message = format!(
+            "there is no column {} of {cells}: {} has no columns",
+            quote(what.as_bytes()),
+            format.info().name
+        );
+        return Err(DataError::new(ErrorKind::Options, message)
+            .in_source(&source.name())
+            .with_help("bring the rows into a table with such a column, as CSV for instance"));
+    }
+    let mut parts = Parts::open(source, &how)?;
+    // Every row may have a value of its own.
+    let mut numbering = Numbering::new(Labels::default(), Growth::Append, usize::MAX);
+    let (mut block, mut found) = (Block::default(), Vec::new());
+    while parts.read(&mut block)? {
+        numbering.apply(&mut block, &parts.name)?;
+        let mut gaps = block.gaps.runs().iter().peekable();
+        for (row, &class) in block.classes().iter().enumerate() {
+            while let Some(gap) = gaps.next_if(|gap| gap.n_before <= row) {
+                found.resize(found.len() + gap.n_rows as usize, None);
+            }
+            found.push(Some(class));
+        }
+        gaps.for_each(|gap| found.resize(found.len() + gap.n_rows as usize, None));
+    }
+    let values = Labels::sorted(numbering.labels().names());
+    let map = values.classes(numbering.labels().names());
+    found.iter_mut().flatten().for_each(|value| *value = map[*value as usize]);
+    Ok((found, values))
 }
 
 /// The texts that these rows of `source` are made of, in the order of `rows`; `None` if rows are not made of text.

@@ -89,6 +89,9 @@ settings! {
         /// Counts what is read.
         #[serde(skip)]
         meter: Meter,
+        /// The one column that is read, in place of the label; see [`crate::column`].
+        #[serde(skip)]
+        only: Option<OneColumn>,
     }
 }
 
@@ -122,6 +125,15 @@ rosenblatt_core::named!(Unknown, "unknown",
     "ignore" = Self::Ignore, "none of the known ones, counted and told";
     "error" = Self::Error, "an error with its place";
 );
+
+/// A column that is read alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OneColumn {
+    /// Its name or number.
+    pub what: String,
+    /// What its cells are: `times`, `groups`.
+    pub cells: &'static str,
+}
 
 /// Which column is the label.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -6,7 +6,6 @@ use crate::subject::{HOLDOUT, Subject};
 use crate::words::{counted, percent};
 use crate::{Figure, Needs};
 use rosenblatt::evaluate::ConfusionMatrix;
-use rosenblatt::insight::interval;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
 /// The table of more classes than this is no longer read at a glance.
@@ -26,7 +25,7 @@ pub(crate) const FIGURE: Figure = Figure {
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let evaluation = subject.evaluation(model)?;
-    let (low, high) = interval(evaluation.errors, evaluation.rows);
+    let (low, high) = evaluation.interval();
     let mut notes = vec![format!(
         "{}: {} in {}: {} ({} to {} with 95 % confidence).",
         subject.learner(),

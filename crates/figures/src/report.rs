@@ -12,7 +12,7 @@ use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, texts, visit};
 use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::importance::Measure;
-use rosenblatt::insight::{feature_name, interval, top_features_by_class};
+use rosenblatt::insight::{feature_name, top_features_by_class};
 use rosenblatt::misclassified::Misclassified;
 use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, evaluate};
 use rosenblatt_plot::{Heat, Ruler, Tile};
@@ -159,7 +159,7 @@ impl<'a> Report<'a> {
 
     fn summary(&self, page: &mut Page) {
         let (model, evaluation) = (self.model, &self.evaluation);
-        let (low, high) = interval(evaluation.errors, evaluation.rows);
+        let (low, high) = evaluation.interval();
         let is_learned = self.judged == Judged::Learned;
         if is_learned && let Some(told) = describe_estimate(model) {
             page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));

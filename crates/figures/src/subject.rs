@@ -96,10 +96,11 @@ impl Subject {
         let mut rows: Vec<u32> = (0..data.len() as u32).collect();
         let summary = model.training_summary();
         let is_refitted = summary.estimate.is_some_and(|estimate| estimate.refitted);
+        let is_split_at_random = summary.time.is_none() && summary.group.is_none();
         let mut held_out = None;
         let judged_on = if data.is_empty() || !model.is_of(&data) {
             Judged::Others
-        } else if let Some(share) = summary.held_out.filter(|_| !is_refitted) {
+        } else if let Some(share) = summary.held_out.filter(|_| !is_refitted && is_split_at_random) {
             (_, rows) = split(&data, share, model.spec().options().seed);
             Judged::SetAside
         } else if let Some(known) = model.held_out() {
@@ -148,7 +149,10 @@ impl Subject {
     /// What is right and wrong of the rows it is judged on.
     pub(crate) fn evaluation(&self, model: &Model) -> Result<Evaluation, Error> {
         match &self.held_out {
-            Some(held_out) => Ok(held_out.evaluation(model.labels())),
+            Some(held_out) => {
+                let folds = model.training_summary().folds.unwrap_or(1);
+                Ok(Evaluation { folds, ..held_out.evaluation(model.labels()) })
+            }
             None => evaluate_rows(model, &self.data, &self.rows),
         }
     }

@@ -4,7 +4,7 @@ use rosenblatt::Model;
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
 use rosenblatt::importance::Measure;
-use rosenblatt::insight::{interval, top_features_by_class};
+use rosenblatt::insight::{interval_of_folds, top_features_by_class};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::model::Estimated;
@@ -107,8 +107,8 @@ pub fn describe_training(model: &Model) -> String {
 }
 
 /// An error with its interval: `1.23 % (13 of 1,115 rows; 95 % confidence interval 0.71 % to 2.0 %)`.
-pub fn error_line(errors: u64, rows: u64) -> String {
-    let (low, high) = interval(errors, rows);
+pub fn error_line(errors: u64, rows: u64, folds: usize) -> String {
+    let (low, high) = interval_of_folds(errors, rows, folds);
     format!(
         "{} ({} of {}; 95 % confidence interval {} to {})",
         percent(errors as f64 / rows.max(1) as f64),
@@ -123,8 +123,8 @@ pub fn error_line(errors: u64, rows: u64) -> String {
 pub fn describe_estimate(model: &Model) -> Option<String> {
     let summary = model.training_summary();
     let Estimated { rows, errors, refitted } = summary.estimate?;
-    let line = error_line(errors, rows);
-    Some(match (summary.folds, refitted) {
+    let line = error_line(errors, rows, summary.folds.unwrap_or(1));
+    let how = match (summary.folds, refitted) {
         (Some(n_folds), _) => {
             let learned = describe_rows_of_folds(model);
             format!(
@@ -135,7 +135,8 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
             "held-out error: {line}\nof the same training without these rows; the model itself learned from all"
         ),
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
-    })
+    };
+    Some(format!("{how}\nthis assumes that {}", summary.assumes()))
 }
 
 /// Which rows a model learned from that was cross-validated before.

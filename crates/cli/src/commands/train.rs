@@ -7,7 +7,7 @@ use super::tagger;
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, SpecArgs, Spoken, TaggerArgs};
+use crate::args::{CostArgs, DataArgs, SpecArgs, SplitArgs, Spoken, TaggerArgs};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{choice, export_help};
 use crate::failure::Failure;
@@ -139,6 +139,8 @@ pub(crate) struct Args {
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    split: SplitArgs,
     #[command(flatten)]
     decision: CostArgs,
     #[command(flatten)]
@@ -284,7 +286,11 @@ impl Args {
         if tagging.is_some() {
             start.as_ref().map(Model::to_tag).transpose()?;
         }
+        let (time, group) = self.split.columns();
         Ok(Recipe {
+            time,
+            group,
+            ties: Arc::default(),
             reading: ReadOptions {
                 classes: self.classes.clone(),
                 grow_classes: self.grow_classes,

@@ -60,6 +60,9 @@ impl Monitor for Face {
             Stage::Reading(source) => self.progress.reading(source, &self.meter, 1),
             Stage::Fold { fold, n_folds, .. } => {
                 self.read_time.get_or_insert(self.begun.elapsed());
+                if n_folds == 1 {
+                    return self.progress.stage("learning without the held-out rows, to be judged on them");
+                }
                 self.progress.show(Some(fold as f64 / n_folds as f64), || {
                     format!("cross-validation: fold {} of {n_folds}", fold + 1)
                 });

@@ -119,6 +119,7 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
                 describe_rows_of_folds(&trained.model)
             ),
         };
+        let _ = writeln!(text, "this assumes that {}", trained.model.training_summary().assumes());
     }
     let shown = held_out(trained).unwrap_or(training);
     let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
@@ -161,6 +162,8 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
         report["bounds"] = json!(face.bounds.as_ref().map(Bounds::json));
         report["training"] = json!(trained.training);
         report["held-out"] = json!(held_out(trained));
+        let summary = trained.model.training_summary();
+        report["assumes"] = json!(trained.estimate.as_ref().map(|_| summary.assumes()));
         report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
         report["calibration"] = json!(trained.model.calibration());
         report["importance"] = json!(trained.model.importance());

@@ -13,7 +13,7 @@ use crate::rows::block::{
 };
 use crate::rows::chunks::n_threads;
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
-use crate::rows::label_table::canonical_category;
+use crate::rows::label_table::{canonical_category, hashed_category};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
 use std::collections::{HashMap, HashSet};
@@ -674,7 +674,7 @@ impl ColumnEncoder {
             Maker::Number { .. } | Maker::Text { .. } => (Vec::new(), nothing),
             Maker::Hashed { slot, start } => {
                 let set = |name: &String| {
-                    let feature = start + self.schema.hashed_feature(&column.name, &canonical_category(name));
+                    let feature = start + self.schema.hashed_feature(&column.name, hashed_category(name));
                     Set { feature, value: 1.0 }
                 };
                 (names[*slot].iter().map(set).collect(), nothing)

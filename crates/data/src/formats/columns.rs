@@ -103,6 +103,8 @@ pub(super) struct Plan {
     label: Option<usize>,
     /// Whether all features stand in one column, so that there is nothing to encode.
     is_whole: bool,
+    /// What the cells of the column are that is read in place of the label.
+    only: Option<&'static str>,
 }
 
 /// The interpreter: the plan, and the row at hand.
@@ -238,6 +240,7 @@ impl Plan {
             on_bad_row: how.on_bad_row,
             keep_texts: how.keep_texts,
             is_whole: whole.is_some(),
+            only: how.only.as_ref().map(|only| only.cells),
             schema,
         })
     }
@@ -403,6 +406,12 @@ impl<T: Stored> Columns<T> {
                 let whole = if let Cell::Text(whole) = cell { whole } else { text };
                 let outcome = if is_known { block.names.number(whole) } else { Err(BadLabel::Missing) };
                 self.class = outcome.map_err(|bad| {
+                    if let Some(cells) = plan.only {
+                        let found = if text.is_empty() { "nothing".to_owned() } else { quote(text) };
+                        let message = format!("column {} of {cells} holds {found}, expected a value", name());
+                        return mistake(ErrorKind::Label, message)
+                            .with_help("give every row a value there, or name another column");
+                    }
                     mistake(ErrorKind::Label, bad.message(text)).with_help(format!(
                         "the label column is {}; choose another with {{label}}",
                         remedy::plain(&name())
@@ -705,6 +714,9 @@ fn check_meant(judged: &Judged, how: &ReadOptions) -> Result<(), DataError> {
         schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Category { .. }))
     };
     let is_new = how.schema.is_none();
+    if how.only.is_some() {
+        return Ok(());
+    }
     let has = |sense| judged.roles.iter().zip(&judged.senses).any(|of| of == (&Role::Feature, &sense));
     let said = how.said();
     let meant = |option: &str| match option {

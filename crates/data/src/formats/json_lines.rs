@@ -70,7 +70,12 @@ impl Format for JsonLines {
         let window = Window::new(input, how.limits.line_bytes)?;
         let name = window.name().clone();
         let mut window = window;
-        let (columns, unmet) = sample(&mut window, how)?;
+        let (columns, mut unmet) = sample(&mut window, how)?;
+        // What was learned from may lack in rows to be labelled.
+        if let Some(schema) = &how.schema {
+            let is_column = |name: &String| schema.columns.iter().any(|column| column.name == *name);
+            unmet.retain(|name| !schema.ignored.contains(name) && !is_column(name));
+        }
         let (precision, note) = precision(&columns, how);
         let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())
             .map_err(|error| error.in_source(&name))?;
@@ -508,7 +513,7 @@ impl<T: Stored> Reader for JsonReader<T> {
             let n_bytes = self.window.lines()?.len();
             if n_bytes == 0 {
                 self.table.finish(into);
-                if let (Some(unmet), false) = (self.unmet.first(), self.is_law) {
+                if let Some(unmet) = self.unmet.first() {
                     let message = format!("there is no column {} to ignore", quote(unmet.as_bytes()));
                     return Err(DataError::new(ErrorKind::Options, message)
                         .in_source(self.window.name())

@@ -375,7 +375,12 @@ pub(super) fn judge(
         };
         DataError::new(ErrorKind::Options, message).with_help(help)
     };
-    let find = |what: &String, why| find_column(what, names).ok_or_else(|| unknown(what, why));
+    let find = |what: &String, why: &str| find_column(what, names).ok_or_else(|| unknown(what, why));
+    if let Some(only) = &how.only {
+        let mut roles = vec![Role::Ignore; names.len()];
+        roles[find(&only.what, &format!("of {}", only.cells))?] = Role::Label;
+        return Ok(Judged { roles, senses: columns.iter().map(sense).collect(), notes: Vec::new() });
+    }
     let mut roles = vec![Role::Feature; names.len()];
     let mut notes = Vec::new();
     // A list of names is one name only if a column has it.
@@ -428,6 +433,16 @@ pub(super) fn judge(
         }
         (LabelColumn::Guess, None) => guess_label(columns, &roles, &senses, &mut notes)?,
     };
+    if let (Some(place), LabelColumn::Named(_), None) = (label, &how.label, &how.schema)
+        && roles[place] == Role::Ignore
+    {
+        let message = format!(
+            "column {} is the label, expected another one to be left out or to split the rows by",
+            quote(names[place].as_bytes())
+        );
+        return Err(DataError::new(ErrorKind::Options, message)
+            .with_help("choose another label with {label}, or another column"));
+    }
     if let Some(place) = label {
         // A label that nobody wants to look at is no feature either.
         roles[place] = if how.label == LabelColumn::Absent { Role::Ignore } else { Role::Label };
@@ -743,7 +758,8 @@ pub(super) fn for_table<'a>(
     columns: &[FileColumn],
     has_header: bool,
 ) -> Result<Cow<'a, ReadOptions>, DataError> {
-    let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty()) else {
+    let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty() && how.only.is_none())
+    else {
         return Ok(Cow::Borrowed(how));
     };
     let schema = match &schema.text {

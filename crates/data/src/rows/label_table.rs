@@ -158,6 +158,21 @@ pub(crate) fn canonical_category(name: &str) -> Cow<'_, str> {
     canonical(name.as_bytes()).unwrap_or(Cow::Borrowed(name))
 }
 
+/// The name by which a category is hashed, which must not hang on what else there is: `1.1` and `1.10` may be two versions,
+/// but whole numbers are the same with a point as without.
+pub(crate) fn hashed_category(name: &str) -> &str {
+    match name.split_once('.') {
+        Some((whole, part)) if !part.is_empty() && part.bytes().all(|digit| digit == b'0') => {
+            if number::parse(whole.as_bytes()).is_ok() {
+                whole
+            } else {
+                name
+            }
+        }
+        _ => name,
+    }
+}
+
 /// Up to this many zeros are written to say a number without an exponent.
 const MAX_ZEROS: i64 = 40;
 

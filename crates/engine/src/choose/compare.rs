@@ -4,8 +4,8 @@
 //! same folds and probabilities as its cross-validation. Nothing is chosen here.
 
 use crate::algorithms;
-use crate::defaults;
 use crate::error::Error;
+use crate::estimate::Calibrate;
 use crate::evaluate::Folds;
 use crate::insight::smallest_margin;
 use crate::monitor::Monitor;
@@ -255,7 +255,8 @@ pub fn compare(
         match outcome {
             Ok(()) => {
                 // The class that is named is the most probable one, as it is of a model that is trained.
-                let whole = CrossValidated::new(spec, Some(defaults::CALIBRATION), &judged_folds, monitor)?;
+                let whole =
+                    CrossValidated::new(spec, spec.calibration(Calibrate::Auto), &judged_folds, monitor)?;
                 for (fold, wrong) in trial.folds.iter_mut().zip(whole.wrong) {
                     fold.wrong = wrong;
                 }

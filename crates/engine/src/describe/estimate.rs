@@ -59,7 +59,7 @@ pub enum Calibrate {
 }
 
 rosenblatt_core::named!(Calibrate, "calibrate",
-    "auto" = Self::Auto, "platt, if rows are held out and memory allows it";
+    "auto" = Self::Auto, "platt, if rows are held out and memory allows it; of networks the softmax, unless platt is measurably better";
     "off" or "none" = Self::Off, "no probabilities";
     "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
     "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
@@ -83,9 +83,12 @@ pub enum Method {
     Platt,
     /// Steps that never fall, joined by lines. Follows any shape, and needs a thousand rows or more.
     Isotonic,
+    /// Of scores that were learned as logarithms of odds, the probabilities that they stand for.
+    Softmax,
 }
 
 rosenblatt_core::named!(Method, "calibration",
     "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
     "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
+    "softmax" = Self::Softmax, "what scores stand for that were learned as logarithms of odds";
 );

@@ -8,6 +8,7 @@ use crate::algorithms::{self, Entry};
 use crate::costs::Costs;
 use crate::device::DeviceChoice;
 use crate::error::Error;
+use crate::estimate::{Calibrate, Method};
 pub use crate::options::{
     ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation,
 };
@@ -18,7 +19,7 @@ use rosenblatt_core::{
     Algorithm, Average, Bias, Convention, Hyperplanes, Order, Params, Ratchet, Readout, Remember, Setup,
 };
 use rosenblatt_kernel::{Outline, Removal, kernels, maps};
-use rosenblatt_layers::{Design, MOST_LAYERS, MOST_UNITS};
+use rosenblatt_layers::{Design, Loss, MOST_LAYERS, MOST_UNITS};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -255,6 +256,20 @@ impl Spec {
     /// Whether some mistakes count more than others, in learning or in deciding.
     pub fn weighs_mistakes(&self) -> bool {
         self.options.class_weights != ClassWeights::Even || self.options.costs != Costs::Even
+    }
+
+    /// Whether its scores are learned as logarithms of odds, so that they stand for probabilities.
+    pub fn has_log_odds(&self) -> bool {
+        let is_softmax = |network: &NetworkOptions| network.loss == Loss::Softmax;
+        self.entry.network && self.options.network.as_ref().is_none_or(is_softmax)
+    }
+
+    /// How its scores become probabilities: if nothing is said and they are logarithms of odds, these are tried first.
+    pub(crate) fn calibration(&self, wish: Calibrate) -> Option<Method> {
+        match wish {
+            Calibrate::Auto if self.has_log_odds() => Some(Method::Softmax),
+            said => said.method(),
+        }
     }
 
     /// The algorithm's entry in the table.

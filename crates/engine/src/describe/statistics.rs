@@ -3,11 +3,26 @@
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
 /// (Wilson's interval, which is honest for small numbers too).
 pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
+    interval_of(errors, rows, rows as f64)
+}
+
+/// The same after cross-validation. Each row is judged by one of several models that share most of their rows, and the
+/// model that is kept is yet another: the variance is larger by what Nadeau and Bengio (2003) add, as if rows were fewer.
+pub fn interval_of_folds(errors: u64, rows: u64, n_folds: usize) -> (f64, f64) {
+    if n_folds < 2 {
+        return interval(errors, rows);
+    }
+    let n_folds = n_folds as f64;
+    interval_of(errors, rows, rows as f64 / (1.0 + n_folds / (n_folds - 1.0)))
+}
+
+/// Wilson's interval of a share, as if it had been found on `n` rows.
+fn interval_of(errors: u64, rows: u64, n: f64) -> (f64, f64) {
     if rows == 0 {
         return (0.0, 1.0);
     }
     let z = 1.959_963_984_540_054_f64;
-    let (n, share) = (rows as f64, errors as f64 / rows as f64);
+    let share = errors as f64 / rows as f64;
     let middle = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let whole = 1.0 + z * z / n;

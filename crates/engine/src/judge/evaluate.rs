@@ -9,7 +9,7 @@ use crate::ranking::curve;
 use crate::rows::RowSource;
 use crate::spec::Spec;
 use crate::split::{Part, folds};
-use crate::statistics::interval;
+use crate::statistics::interval_of_folds;
 use crate::task::Task;
 use crate::train::Training;
 use rosenblatt_data::{Dataset, Labels};
@@ -37,6 +37,8 @@ pub struct Evaluation {
     pub auc: Vec<Option<f64>>,
     /// How good the model's probabilities are, if it has any.
     pub probability_scores: Option<ProbabilityScores>,
+    /// How many models judged the rows, each a fold of its own; 1 if one judged all.
+    pub folds: usize,
 }
 
 impl Evaluation {
@@ -48,6 +50,11 @@ impl Evaluation {
     /// The share of rows that were given the wrong class.
     pub fn error(&self) -> f64 {
         if self.rows == 0 { 0.0 } else { self.errors as f64 / self.rows as f64 }
+    }
+
+    /// Between which error rates the true one lies, with 95 % confidence.
+    pub fn interval(&self) -> (f64, f64) {
+        interval_of_folds(self.errors, self.rows, self.folds)
     }
 
     /// How many rows are of `class`.
@@ -75,6 +82,7 @@ impl Evaluation {
     pub fn pooled<'a>(several: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let several: Vec<&Self> = several.into_iter().collect();
         let mut whole = (*several.first()?).clone();
+        whole.folds = several.len();
         for other in &several[1..] {
             whole.rows += other.rows;
             whole.errors += other.errors;
@@ -192,7 +200,7 @@ impl Serialize for Evaluation {
             majority: self
                 .majority()
                 .map(|(class, error)| Majority { class: self.labels.name(class), error }),
-            interval: interval(self.errors, self.rows),
+            interval: self.interval(),
             confusion: &self.confusion,
             classes: names.enumerate().map(of_class).collect(),
             brier: self.probability_scores.map(|probability_scores| probability_scores.brier),
@@ -308,7 +316,8 @@ impl Judged {
         let auc = areas(&scores, &classes, labels.len(), stop)?;
         let probability_scores = losses.and_then(|(_, losses)| Losses::together(&[losses]));
         let errors = n_rows - n_right;
-        let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, probability_scores };
+        let evaluation =
+            Evaluation { rows: n_rows, errors, labels, confusion, auc, probability_scores, folds: 1 };
         Ok(Self { evaluation, scores, log_shares, classes, predicted: guesses })
     }
 }

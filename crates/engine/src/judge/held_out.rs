@@ -26,6 +26,7 @@ impl HeldOut {
             confusion: ConfusionMatrix::new(labels.len()),
             auc: areas(&self.scores(), &self.classes, labels.len(), &mut || false).unwrap_or_default(),
             probability_scores: Losses::together(&[losses]),
+            folds: 1,
         };
         evaluation.with_predictions(&self.classes, &self.predicted);
         evaluation

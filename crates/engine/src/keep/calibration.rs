@@ -22,6 +22,8 @@ pub use crate::estimate::Method;
 
 /// So many numbers up to 2 are multiplied before a logarithm is taken of them, which takes longer than all of them.
 const FACTORS: usize = 64;
+/// Something is measurably better if it is by so many standard errors.
+const MEASURABLE: f64 = 2.0;
 /// Below so many scores, one thread fits all curves.
 const FEW_SCORES: usize = 1 << 14;
 
@@ -42,12 +44,15 @@ pub enum Curve {
         /// The probabilities there, never falling.
         shares: Vec<f64>,
     },
+    /// `exp(score)`, to be divided by the sum over all classes: of more than two.
+    Softmax,
 }
 
 impl Curve {
-    /// The probability at `score`.
+    /// The probability at `score`; of a softmax what is in proportion to it.
     pub fn at(&self, score: f64) -> f64 {
         match self {
+            Self::Softmax => exp(score.clamp(f64::MIN, f64::MAX)),
             Self::Platt { .. } => logistic(self.rank(score)),
             Self::Isotonic { scores, shares } => {
                 let above = scores.partition_point(|corner| *corner <= score);
@@ -66,6 +71,8 @@ impl Curve {
     /// The score above which the class is more probable than `least`; infinite if all are, or none is.
     pub(crate) fn threshold(&self, least: f64) -> f64 {
         match self {
+            // What is probable hangs on the scores of the others, too.
+            Self::Softmax => f64::INFINITY,
             Self::Platt { slope, offset } => (ln(1.0 / least - 1.0) - offset) / slope,
             Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > least) {
                 None => f64::INFINITY,
@@ -78,6 +85,28 @@ impl Curve {
         }
     }
 
+    /// The score above which the second of two classes is named, if it is where its probability is above `least`. Where
+    /// that is just so much, over a whole range of scores perhaps, the sign of the score decides.
+    pub(crate) fn cut(&self, least: f64) -> f64 {
+        let beyond = self.threshold(least);
+        let Self::Isotonic { scores, shares } = self else { return beyond };
+        let from = match shares.iter().position(|share| *share >= least) {
+            None => f64::INFINITY,
+            Some(0) => f64::NEG_INFINITY,
+            Some(place) => {
+                let (left, low) = (scores[place - 1], shares[place - 1]);
+                left + (scores[place] - left) * ((least - low) / (shares[place] - low))
+            }
+        };
+        if beyond <= 0.0 {
+            beyond
+        } else if from > 0.0 {
+            from.next_down()
+        } else {
+            0.0
+        }
+    }
+
     /// Grows with the probability and is 0 where that is a half. Of Platt's curve it is the logarithm of the odds:
     /// no exponential to compare classes by, and no rounding of what is nearly certain to 1.
     #[inline]
@@ -86,6 +115,7 @@ impl Curve {
             // A score that overflowed is as large as can be, and times a slope of zero it is still nothing.
             Self::Platt { slope, offset } => -(slope * score.clamp(f64::MIN, f64::MAX) + offset),
             Self::Isotonic { .. } => self.at(score) - 0.5,
+            Self::Softmax => score,
         }
     }
 }
@@ -184,6 +214,9 @@ impl Calibration {
         if classes.is_empty() || scores.len() != classes.len() * n_curves {
             return Err(Error::NoRows);
         }
+        if method == Method::Softmax {
+            return Ok(Self::as_learned(n_classes, classes.len() as u64));
+        }
         let fit = |curve: usize, stop: &mut dyn FnMut() -> bool| {
             let class = if n_classes == 2 { 1 } else { curve as u32 };
             let of_class = scores[curve..].iter().step_by(n_curves).zip(classes);
@@ -193,6 +226,7 @@ impl Calibration {
                 _ if stop() => None,
                 Method::Platt => platt(&pairs, stop),
                 Method::Isotonic => Some(isotonic(&mut pairs)),
+                Method::Softmax => None,
             }
         };
         let (next, is_over, curves) = (AtomicUsize::new(0), AtomicBool::new(stop()), Mutex::new(Vec::new()));
@@ -218,6 +252,41 @@ impl Calibration {
         }
         curves.sort_by_key(|(number, _)| *number);
         Ok(Self { rows: classes.len() as u64, curves: curves.into_iter().map(|(_, curve)| curve).collect() })
+    }
+
+    /// The probabilities that scores stand for which were learned as logarithms of odds.
+    pub(crate) fn as_learned(n_classes: usize, rows: u64) -> Self {
+        let odds = Curve::Platt { slope: -1.0, offset: 0.0 };
+        let curves = if n_classes == 2 { vec![odds] } else { vec![Curve::Softmax; n_classes] };
+        Self { rows, curves }
+    }
+
+    /// The method to use: what scores stand for, unless a sigmoid is measurably better on rows it was not fitted on.
+    pub(crate) fn settled(
+        method: Method,
+        rows: &Scored<'_>,
+        naming: Naming<'_>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Method, Error> {
+        if method != Method::Softmax {
+            return Ok(method);
+        }
+        let mut losses = |method: Method| -> Result<Vec<f64>, Error> {
+            let CrossFitted { log_shares, .. } = Self::cross_fitted(method, rows, naming, stop)?;
+            let of_row = |(logs, &class): (&[f32], &u32)| match (logs, class) {
+                ([second], 0) => -held_out::log_of_rest(f64::from(*second)),
+                ([second], _) => -f64::from(*second),
+                (logs, class) => -f64::from(logs[class as usize]),
+            };
+            Ok(log_shares.chunks(n_curves(rows.n_classes)).zip(rows.classes).map(of_row).collect())
+        };
+        let (as_learned, fitted) = (losses(Method::Softmax)?, losses(Method::Platt)?);
+        let gains: Vec<f64> = as_learned.iter().zip(&fitted).map(|(before, after)| before - after).collect();
+        let n_rows = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / n_rows;
+        let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / n_rows;
+        let is_better = mean > MEASURABLE * (variance / n_rows).sqrt();
+        Ok(if is_better { Method::Platt } else { Method::Softmax })
     }
 
     /// The same, but for two classes and a sigmoid a score of `threshold` speaks for both alike.
@@ -256,7 +325,7 @@ impl Calibration {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         match naming {
-            Naming::IfItHelps => Self::fit_to_name(method, rows, stop),
+            Naming::IfItHelps if method != Method::Softmax => Self::fit_to_name(method, rows, stop),
             _ => Self::fit_or_stop(method, rows.n_classes, rows.scores, rows.classes, stop),
         }
     }
@@ -354,7 +423,14 @@ impl Calibration {
             into.extend([1.0 - second, second]);
             return;
         }
-        into.extend(self.curves.iter().zip(scores).map(|(curve, &score)| curve.at(score)));
+        if let Some(Curve::Softmax) = self.curves.first() {
+            let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            into.extend(
+                scores.iter().map(|score| if *score == highest { 1.0 } else { exp(score - highest) }),
+            );
+        } else {
+            into.extend(self.curves.iter().zip(scores).map(|(curve, &score)| curve.at(score)));
+        }
         let sum: f64 = into.iter().sum();
         let even = 1.0 / into.len() as f64;
         // If no class is possible, none is preferred.
@@ -393,6 +469,7 @@ impl Calibration {
     pub fn method(&self) -> Method {
         match self.curves.first() {
             Some(Curve::Isotonic { .. }) => Method::Isotonic,
+            Some(Curve::Softmax) => Method::Softmax,
             _ => Method::Platt,
         }
     }
@@ -636,6 +713,27 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A graph for other programs knows one number where steps name a class: it must name the same.
+    #[test]
+    fn one_cut_names_what_steps_name() {
+        for (scores, shares) in [
+            (vec![-3.0, -1.0, 2.0, 4.0], vec![0.1, 0.5, 0.5, 0.9]),
+            (vec![1.0, 2.0, 4.0], vec![0.2, 0.5, 0.5]),
+            (vec![-4.0, -2.0, -1.0], vec![0.5, 0.5, 0.8]),
+            (vec![0.5, 1.5, 3.0], vec![0.0, 0.5, 1.0]),
+            (vec![-3.0, -1.0, 1.0], vec![0.0, 0.4, 0.9]),
+            (vec![-1.0, 1.0], vec![0.6, 0.7]),
+            (vec![-1.0, 1.0], vec![0.5, 0.5]),
+        ] {
+            let curve = Curve::Isotonic { scores, shares };
+            let calibration = Calibration { rows: 9, curves: vec![curve.clone()] };
+            for score in (-50..=50).map(|tenth| f64::from(tenth) / 10.0).filter(|score| *score != 0.0) {
+                let named = calibration.most_probable(&[score], u32::from(score > 0.0));
+                assert_eq!(u32::from(score > curve.cut(0.5)), named, "{curve:?} at {score}");
+            }
+        }
+    }
 
     #[test]
     fn one_absurd_score_does_not_turn_the_curve_round() {

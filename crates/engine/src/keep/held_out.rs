@@ -89,7 +89,7 @@ pub(crate) fn log_shares(shares: &[f64]) -> impl Iterator<Item = f32> {
 }
 
 /// The logarithm of what is left of a probability with this logarithm.
-fn log_of_rest(log_share: f64) -> f64 {
+pub(crate) fn log_of_rest(log_share: f64) -> f64 {
     elementary::ln((-elementary::exp_m1(log_share)).max(f64::MIN_POSITIVE))
 }
 

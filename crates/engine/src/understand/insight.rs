@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-pub use crate::statistics::interval;
+pub use crate::statistics::{interval, interval_of_folds};
 
 /// A feature with a large weight for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]

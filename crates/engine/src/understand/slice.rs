@@ -190,6 +190,7 @@ pub fn standing_unit(model: &Model) -> &'static str {
         None => "score",
         Some(verdict) if verdict.costs.is_some() => "expected saving",
         Some(verdict) if verdict.calibration.method() == Method::Platt => "log-odds",
+        Some(verdict) if verdict.calibration.method() == Method::Softmax => "score",
         Some(_) => "probability less a half",
     }
 }

@@ -515,6 +515,7 @@ mod tests {
         assert_eq!(gamma("rbf", None), Some(1.0));
         assert_eq!(gamma("rbf", Some(Setting::Auto)), Some(0.5));
         assert_eq!(gamma("polynomial", None), Some(1.0));
+        assert_eq!(gamma("polynomial", Some(Setting::Auto)), Some(0.5));
         let flat = Outline { variance: 0.0, ..outline() };
         assert_eq!(Choice::named("rbf").kernel(&flat).unwrap().formula().unwrap().get("gamma"), Some(1.0));
         assert_eq!("0.25".parse::<Setting>().unwrap(), Setting::Number(0.25));

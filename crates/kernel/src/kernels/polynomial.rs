@@ -1,6 +1,6 @@
 //! Powers of the product: all products of up to `degree` features at once.
 
-use super::{Ending, Formula, GAMMA, Info, Kernel, power};
+use super::{Ending, Formula, GAMMA, Info, Kernel, Setting, power};
 use rosenblatt_core::{Param, Range};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(super) const INFO: Info = Info {
             range: Range::NonNegative,
         },
     ],
+    // Powers of products that grow with the number of features leave room for the largest of them alone.
+    gamma: Some(Setting::Scale),
     ..Info::new("polynomial", |values| {
         Arc::new(Polynomial { degree: values[0] as u32, gamma: values[1], offset: values[2] })
     })

@@ -139,7 +139,10 @@ fn label_column(how: &ReadOptions, n_columns: usize) -> Result<Option<usize>, Da
         None => find_column(what, &[""; 0]),
     };
     if how.schema.as_ref().is_some_and(|schema| schema.width() == Some(n_columns)) {
-        return Ok(None);
+        let message = format!(
+            "the model learned from all {n_columns} columns, expected one more if one of them is the label"
+        );
+        return Err(DataError::new(ErrorKind::Options, message).with_help("leave {label} out here"));
     }
     place.filter(|&place| place < n_columns).map(Some).ok_or_else(|| {
         let message = format!(

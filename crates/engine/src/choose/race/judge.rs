@@ -1,6 +1,6 @@
 //! One candidate on one part of the rows: trained on some, judged on others, at several numbers of epochs.
 
-use crate::calibration::{Calibration, Method, Scored, n_curves};
+use crate::calibration::{Calibration, Method, Naming, Scored, n_curves};
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::model::{Predictor, by_class};
@@ -115,12 +115,11 @@ impl Verdicts {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Calibration, Error> {
         let (truths, named): (Vec<u32>, Vec<u32>) = self.named.iter().copied().unzip();
-        if !is_named {
-            return Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop);
-        }
         let rows = Scored { n_classes, scores: &self.scores, classes: &truths, named: &named };
-        let fitted = Calibration::fit_to_name(method, &rows, stop)?;
-        Ok(match self.gap(n_classes) {
+        let naming = if is_named { Naming::IfItHelps } else { Naming::ByScore };
+        let method = Calibration::settled(method, &rows, naming, stop)?;
+        let fitted = Calibration::fit_for(naming, method, &rows, stop)?;
+        Ok(match self.gap(n_classes).filter(|_| is_named && method != Method::Softmax) {
             Some(threshold) => fitted.even_at(threshold),
             None => fitted,
         })

@@ -24,7 +24,7 @@ use crate::calibration::{Calibration, Method};
 use crate::costs::Costs;
 use crate::error::Error;
 use crate::spec::{ClassWeights, Options, Spec};
-use crate::split::{fold_rows, split_rows};
+use crate::split::{Part, Ties, split_rows};
 use judge::{Verdicts, Yardstick, judge, mean_of, rungs};
 use rosenblatt_core::threads;
 use rosenblatt_data::Dataset;
@@ -64,11 +64,14 @@ pub struct RaceOptions {
     pub rescale: Rescale,
     /// No bout is begun after this time. With it the result depends on how fast the machine is.
     pub budget: Option<Duration>,
+    /// What ties the rows of the data together, by which they are parted.
+    pub ties: Ties,
 }
 
 impl Default for RaceOptions {
     fn default() -> Self {
-        Self { metric: Metric::Error, seed: 0, threads: None, rescale: Rescale::Nothing, budget: None }
+        let (metric, rescale, ties) = (Metric::Error, Rescale::Nothing, Ties::default());
+        Self { metric, seed: 0, threads: None, rescale, budget: None, ties }
     }
 }
 
@@ -200,7 +203,7 @@ pub fn race(
     crate::train::two_classes(data.labels(), data.classes(), rows)?;
     let drawn = sample(data.classes(), n_classes, rows, MOST_ROWS, options.seed);
     let sampled = gather(data, &drawn);
-    let bouts = bouts(&sampled, options.seed);
+    let bouts = bouts(&sampled, options.seed, &options.ties.of(&drawn))?;
     let usual = Options::default();
     let asked = candidates.first().map_or(&usual, Spec::options);
     let by = Yardstick::new(options.metric, asked, &sampled)?;
@@ -297,13 +300,18 @@ fn n_threads(options: &RaceOptions, n_candidates: usize) -> usize {
 }
 
 /// The parts a race is run in.
-fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
+fn bouts(data: &Dataset, seed: u64, ties: &Ties) -> Result<Vec<Bout>, Error> {
     let all: Vec<u32> = (0..data.len() as u32).collect();
     let n_rows = all.len();
     let mut bouts = Vec::new();
     let stays: [usize; 5] = if n_rows <= PATIENT { [usize::MAX; 5] } else { [5, 3, 3, 2, 2] };
     if n_rows > 2 * FIRST_BOUT {
-        let (judged, learned) = split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed);
+        let (judged, learned) = if ties.is_empty() {
+            split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed)
+        } else {
+            let (learned, judged) = ties.split(data.classes(), &all, 0.3, seed)?;
+            (judged, sample(data.classes(), data.labels().len(), &learned, FIRST_BOUT, seed))
+        };
         let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
         // Few rows favour rules that need few: of two classes, which are learned quickly, more go on, however far they
         // are behind.
@@ -314,22 +322,16 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
         }
     }
     if n_rows > THREE_FOLDS {
-        let (learned, judged) = split_rows(data.classes(), &all, 0.3, seed.wrapping_add(1));
+        let (learned, judged) = ties.split(data.classes(), &all, 0.3, seed.wrapping_add(1))?;
         bouts.push(Bout { learned, judged, counts: true, stay: 1, allowed: CLEARLY_WORSE });
-        return bouts;
+        return Ok(bouts);
     }
-    let n_folds = if n_rows <= FIVE_FOLDS { 5 } else { 3 }.min(n_rows);
-    let folds = fold_rows(data.classes(), &all, n_folds, seed);
-    for (number, judged) in folds.iter().enumerate() {
-        let mut is_judged = vec![false; n_rows];
-        for &row in judged {
-            is_judged[row as usize] = true;
-        }
-        let learned = all.iter().copied().filter(|&row| !is_judged[row as usize]).collect();
-        let (judged, stay) = (judged.clone(), stays[number]);
+    let n_folds = if n_rows <= FIVE_FOLDS { 5 } else { 3 }.min(ties.most_folds().unwrap_or(n_rows));
+    let folds: Vec<Part> = ties.parts(data.classes(), &all, n_folds, seed)?;
+    for ((learned, judged), stay) in folds.into_iter().zip(stays) {
         bouts.push(Bout { learned, judged, counts: true, stay, allowed: CLEARLY_WORSE });
     }
-    bouts
+    Ok(bouts)
 }
 
 /// Judges all who are still running on one part of the rows.

@@ -13,6 +13,7 @@ use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{Metric, Progress, Race, RaceOptions, Rescale, Spectator, portfolio, race, standardised};
 use crate::spec::{Options, Spec};
+use crate::split::Ties;
 use crate::train::Training;
 use crate::understand::shuffling::Shuffling;
 use rosenblatt_data::{Dataset, Scaling, Schema};
@@ -35,9 +36,11 @@ impl Fitting<'_> {
         let known = crate::model::fingerprint(data);
         let mut notes = self.notes.clone();
         let parts = self.recipe.parts(&data.into())?;
-        let (n_parts, mut shuffling) = (parts.len(), None);
+        let (n_parts, mut n_judged, mut shuffling) = (parts.len(), 0, None);
         let mut judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
+            monitor.stage(Stage::Fold { candidate: 0, fold: n_judged, n_folds: n_parts });
+            n_judged += 1;
             // Many rows know nothing of each other by their common scale, and are not copied.
             let is_copied = data.len() <= COPIED_ROWS || data.len() < data.width();
             let rescaled = if is_copied { standardised(data, learned, &self.rescale()) } else { None };
@@ -74,6 +77,7 @@ impl Fitting<'_> {
             let fold_errors = if judged.len() > 1 { errors.collect() } else { Vec::new() };
             Estimate { evaluation, fold_errors }
         });
+        notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
         let held_out = self.recipe.kept_predictions(&parts, &judged);
         monitor.stage(Stage::Training);
         let schema = self.schema.clone().map(Arc::new);
@@ -170,13 +174,15 @@ impl Fitting<'_> {
             threads: Some(self.recipe.reading.threads).filter(|n_threads| *n_threads > 0),
             rescale: self.rescale(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            ties: Ties::clone(&self.recipe.ties),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)
     }
 
     /// The model with probabilities, if they are wished.
     fn calibrated(&self, model: Model, raced: &Race, monitor: &mut dyn Monitor) -> Result<Model, Error> {
-        let Some(method) = self.calibrate else { return Ok(model) };
+        let method = self.calibrate.and_then(|_| raced.winner.calibration(self.recipe.calibration));
+        let Some(method) = method else { return Ok(model) };
         monitor.stage(Stage::Calibrating);
         let fitted = raced.calibration(method, &mut || monitor.wants_to_stop())?;
         Ok(model.with_calibration(Some(fitted)))

@@ -4,6 +4,7 @@
 //! trained on as ever; otherwise every epoch reads the cache. All is as in memory but for the figures that need all rows
 //! at once: the area under the curve and the bound on mistakes.
 
+use super::ties::Cells;
 use super::{Calibrate, Fitting, MemoryLimit, Recipe, Trained, infer, no_class, outline};
 use crate::calibration::n_curves;
 use crate::error::Error;
@@ -26,6 +27,7 @@ const BYTES_A_FIT: u64 = 42;
 pub(super) fn train(
     recipe: &Recipe,
     source: &Source,
+    cells: &Cells,
     limit: &MemoryLimit,
     checkpoint: Option<&Checkpoint>,
     monitor: &mut dyn Monitor,
@@ -37,6 +39,7 @@ pub(super) fn train(
     if data.memory_bytes() <= limit.bytes && source.can_rewind() {
         return Ok(None);
     }
+    let recipe = &recipe.tied(cells, &RowSource::Disk(&mut data))?;
     let schema = data.schema().clone();
     infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
     let Some(share) = recipe.estimate.share() else {

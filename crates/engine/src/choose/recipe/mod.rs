@@ -27,6 +27,7 @@ mod online;
 mod sentences;
 mod start;
 mod suspicion;
+mod ties;
 
 pub use crate::estimate::{Calibrate, Plan};
 pub use infer::LabelFound;
@@ -47,7 +48,7 @@ use crate::rows::RowSource;
 use crate::settings::Asked;
 use crate::slice::sample;
 use crate::spec::{Options, Spec};
-use crate::split::{Part, split_rows};
+use crate::split::{Part, Ties};
 use crate::statistics::deviation;
 use crate::tagger::TaggerOptions;
 use crate::train::Training;
@@ -88,6 +89,14 @@ settings! {
         keep_held_out: bool = true => Setting::switch();
         /// How scores become probabilities.
         calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>();
+        /// Column of times, by name or number. Race, folds and held-out rows are then split by it: rows are judged by what was
+        /// learned from earlier ones, and the column is no feature. It holds numbers, or dates such as 2024-05-31.
+        time: Option<String> = None
+            => Setting::text().flag("time").value("COLUMN").unset("rows are split at random");
+        /// Column of groups, by name or number. Race, folds and held-out rows are then split by it: no group is both learned
+        /// from and judged, and the column is no feature.
+        group: Option<String> = None
+            => Setting::text().flag("group").value("COLUMN").unset("rows are split at random");
         /// Positive class. If there are more than two classes, it is separated from all others together.
         positive: Option<String> = None => Setting::text().unset("the second of two");
         /// Limit on the memory that rows take.
@@ -103,6 +112,9 @@ settings! {
         /// are not set are as they were there, unless another algorithm is set.
         #[serde(skip)]
         start: Option<Arc<Model>>,
+        /// What ties the rows together, as it was found in the columns of times and groups.
+        #[serde(skip)]
+        ties: Arc<Ties>,
     }
 }
 
@@ -246,7 +258,10 @@ impl Recipe {
                     self.reading.scaling.to_string(),
                 )
             }
-            _ if self.online => online::spec(self).map(|_| ()),
+            _ if self.online => {
+                ties::check_stream(self)?;
+                online::spec(self).map(|_| ())
+            }
             _ => Ok(()),
         }
     }
@@ -287,6 +302,8 @@ impl Recipe {
         self.check()?;
         let trained = self.train_as_said(source, checkpoint, monitor);
         let mut trained = trained.map_err(|error| error.in_data(&source.name()))?;
+        let summary = &mut trained.model.training_summary;
+        (summary.time, summary.group) = (self.time.clone(), self.group.clone());
         let spec = &trained.model.spec;
         if trained.model.calibration.is_none() && spec.options().costs != Costs::Even {
             if !trained.is_unfinished {
@@ -305,18 +322,21 @@ impl Recipe {
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
         monitor.stage(Stage::Reading(source));
+        let source = &self.read_twice(source)?;
         if self.online {
             return online::train(self, source, checkpoint, monitor);
         }
+        let cells = self.cells(source)?;
         if let Some(limit) = &self.memory
-            && let Some(trained) = disk::train(self, source, limit, checkpoint.as_ref(), monitor)?
+            && let Some(trained) = disk::train(self, source, &cells, limit, checkpoint.as_ref(), monitor)?
         {
             return Ok(trained);
         }
         let reading = self.reading();
         let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
-        self.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
+        let tied = self.tied(&cells, &(&data).into())?;
+        tied.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
     }
 
     /// The same for rows that are in memory already, and are taken as they are.
@@ -332,6 +352,7 @@ impl Recipe {
     /// ```
     pub fn train_rows(&self, data: Dataset, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.check()?;
+        ties::check_rows(self)?;
         self.fit("rows in memory".to_owned(), data, None, None, monitor)
     }
 
@@ -351,6 +372,10 @@ impl Recipe {
             // Rows that a model starts from, or that it is not to learn from, are one part.
             (Plan::Auto, Some(_), _) | (Plan::Auto, _, false) => Plan::HoldOut(defaults::HOLD_OUT),
             (plan, ..) => plan.for_rows(&data),
+        };
+        let estimate = match (self.estimate, estimate, self.ties.most_folds()) {
+            (Plan::Auto, Plan::Folds(n_folds), Some(most)) => Plan::Folds(n_folds.min(most)),
+            (_, plan, _) => plan,
         };
         Self { estimate, ..self.clone() }.fit_by(name, &data, read, checkpoint, monitor)
     }
@@ -378,6 +403,7 @@ impl Recipe {
         if let Some((_, schema)) = &read {
             notes.extend(suspicion::deciding(data, schema));
         }
+        notes.extend(suspicion::ordered(data).filter(|_| self.ties.is_empty()));
         notes.extend(self.told_of_copies(data));
         if let Some(model) = &self.start {
             notes.extend(start::told(model, data, self.blank)?);
@@ -432,9 +458,14 @@ impl Recipe {
     fn parts(&self, rows: &RowSource<'_>) -> Result<Vec<Part>, Error> {
         let seed = self.learning.seed;
         Ok(match (self.estimate, rows.dataset()) {
-            (Plan::Folds(n_folds), Some(data)) => Folds::new(data, n_folds, seed)?.into_parts(),
+            (Plan::Folds(n_folds), Some(data)) if self.ties.is_empty() => {
+                Folds::new(data, n_folds, seed)?.into_parts()
+            }
+            (Plan::Folds(n_folds), Some(_)) => self.ties.parts(rows.classes(), &rows.all(), n_folds, seed)?,
             (plan, _) => match plan.share() {
-                Some(share) if share > 0.0 => vec![split_rows(rows.classes(), &rows.all(), share, seed)],
+                Some(share) if share > 0.0 => {
+                    vec![self.ties.split(rows.classes(), &rows.all(), share, seed)?]
+                }
                 _ => Vec::new(),
             },
         })
@@ -461,10 +492,25 @@ impl Recipe {
         })
     }
 
+    /// Whether the error changes along the file, unless it is known by then that the classes do.
+    fn told_of_drift(&self, parts: &[Part], judged: &[Judged], notes: &[String]) -> Option<String> {
+        if !self.ties.is_empty() || notes.iter().any(|note| note.starts_with(suspicion::ORDER)) {
+            return None;
+        }
+        let of_part = |((_, held), judged): (&Part, &Judged)| {
+            let wrong = judged.classes.iter().zip(&judged.predicted).map(|(class, named)| class != named);
+            held.iter().copied().zip(wrong).collect::<Vec<_>>()
+        };
+        suspicion::drifting(parts.iter().zip(judged).flat_map(of_part).collect())
+    }
+
     /// How rows are read: values of a kernel that are precomputed are taken as they are.
     fn reading(&self) -> ReadOptions {
         let scaling = if self.is_precomputed() { Scaling::None } else { self.reading.scaling };
-        ReadOptions { scaling, ..self.reading.clone() }
+        // What rows are split by is no feature.
+        let split_by = self.time.iter().chain(&self.group).cloned();
+        let ignore = self.reading.ignore.iter().cloned().chain(split_by).collect();
+        ReadOptions { scaling, ignore, ..self.reading.clone() }
     }
 
     fn is_precomputed(&self) -> bool {
@@ -634,13 +680,15 @@ impl Judging<'_> {
             shuffling.add(unseen, rows, held, self.parts.len(), model.spec.options().seed)?;
         }
         if !judged.is_empty() {
-            let whole = CrossValidated::new(&model.spec, self.calibrate, &judged, monitor)?;
+            let calibrate = self.calibrate.and_then(|_| model.spec.calibration(self.recipe.calibration));
+            let whole = CrossValidated::new(&model.spec, calibrate, &judged, monitor)?;
             let is_alone = judged.len() == 1;
             let fold_errors = if is_alone { Vec::new() } else { whole.fold_errors() };
             let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
             model.provenance.importance = shuffling.found().map(Arc::new);
+            trained.notes.extend(self.recipe.told_of_drift(self.parts, &judged, &trained.notes));
             model.provenance.held_out = self.recipe.kept_predictions(self.parts, &[whole.judged]);
             (model.calibration, trained.estimate) = (whole.calibration, Some(estimate));
         }
@@ -787,6 +835,7 @@ fn fit_probabilities(
     let costs = costs.matrix(evaluation.labels.names())?;
     let naming = Naming::of(class_weights, costs.as_ref());
     let rows = Scored { n_classes, scores, classes, named: predicted };
+    let method = Calibration::settled(method, &rows, naming, stop)?;
     let fitted = Calibration::fit_for(naming, method, &rows, stop);
     let fresh = Calibration::cross_fitted(method, &rows, naming, stop)?;
     evaluation.probability_scores = fresh.scores;

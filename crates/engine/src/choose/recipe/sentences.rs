@@ -26,6 +26,7 @@ pub(super) fn merged(recipe: &Recipe) -> Result<TaggerOptions, Error> {
 /// Checks what can be checked before anything is read.
 pub(super) fn check(recipe: &Recipe, options: &TaggerOptions) -> Result<(), Error> {
     options.check()?;
+    super::ties::check_sentences(recipe)?;
     judging(recipe).check(options, recipe.start.is_some())
 }
 

@@ -1,5 +1,5 @@
-//! What makes an estimate too good to be true: a feature that alone decides the label, and rows that stand on both
-//! sides of a split.
+//! What makes an estimate too good to be true: a feature that alone decides the label, rows that stand on both
+//! sides of a split, and rows that change along the file, which an estimate from rows in any order does not show.
 //!
 //! A feature decides the label if the values that each class has of it lie in an interval of their own, and a column of
 //! categories if each category has one class. Most features are out of the question after a few hundred rows, so that a
@@ -19,6 +19,18 @@ const MOST_EXTENTS: usize = 1 << 22;
 const FIRST_LOOK: usize = 512;
 /// So many features are named.
 const NAMED: usize = 4;
+/// What is told of rows whose order tells their classes begins so.
+pub(super) const ORDER: &str = "the order of the rows tells their class";
+/// Of fewer rows, nothing is told of their order.
+const FEWEST_STRETCHED: usize = 100;
+/// Into so many stretches a file is cut.
+const STRETCHES: usize = 10;
+/// Classes are uneven along a file if they are so many standard deviations from what chance does, and so strongly: 0 if
+/// the place tells nothing, 1 if it tells the class.
+const FAR: f64 = 6.0;
+const STRONG: f64 = 0.02;
+/// The error has drifted if its thirds differ by so many standard errors.
+const DRIFTED: f64 = 4.0;
 /// So many values of a row are compared before all are.
 const FIRST_VALUES: usize = 8;
 
@@ -161,6 +173,73 @@ fn are_apart(extents: &[Extent], n_seen: &[usize]) -> bool {
     intervals.windows(2).all(|pair| pair[0].1 < pair[1].0)
 }
 
+/// Whether the order of the rows tells their classes, in words.
+pub(super) fn ordered(data: &Dataset) -> Option<String> {
+    let n_rows = data.len();
+    let n_classes = data.labels().len();
+    if n_rows < FEWEST_STRETCHED || n_classes > n_rows / FEWEST_OF_EACH {
+        return None;
+    }
+    let mut counts = vec![[0_usize; STRETCHES]; n_classes];
+    for (row, &class) in data.classes().iter().enumerate() {
+        counts[class as usize][row * STRETCHES / n_rows] += 1;
+    }
+    let length = |stretch: usize| counts.iter().map(|of| of[stretch]).sum::<usize>() as f64;
+    let totals: Vec<f64> = counts.iter().map(|of| of.iter().sum::<usize>() as f64).collect();
+    let mut distance = 0.0;
+    for (of, total) in counts.iter().zip(&totals).filter(|(_, total)| **total > 0.0) {
+        for (stretch, &found) in of.iter().enumerate() {
+            let expected = total * length(stretch) / n_rows as f64;
+            distance += (found as f64 - expected).powi(2) / expected;
+        }
+    }
+    let n_known = totals.iter().filter(|total| **total > 0.0).count();
+    let freedom = (n_known.saturating_sub(1) * (STRETCHES - 1)) as f64;
+    let strength = distance / (n_rows as f64 * (n_known.min(STRETCHES).max(2) - 1) as f64);
+    if distance < freedom + FAR * (2.0 * freedom).sqrt() || strength < STRONG {
+        return None;
+    }
+    let share = |class: usize, stretch: usize| counts[class][stretch] as f64 / length(stretch);
+    let change = |class: usize| {
+        let shares = (0..STRETCHES).map(|stretch| share(class, stretch));
+        shares.fold((f64::INFINITY, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)))
+    };
+    let most = (0..n_classes).max_by(|&a, &b| {
+        let width = |(least, most): (f64, f64)| most - least;
+        width(change(a)).total_cmp(&width(change(b)))
+    })?;
+    let (least, largest) = change(most);
+    Some(format!(
+        "{ORDER}: from tenth to tenth of the file, {:.0} % to {:.0} % of the rows are `{}`; \
+         the estimate is of rows in any order, so if these come in time, split by its column",
+        100.0 * least,
+        100.0 * largest,
+        data.labels().name(most as u32)
+    ))
+}
+
+/// Whether the error on held-out rows changes along the file, in words: their numbers, and whether they were wrong.
+pub(super) fn drifting(mut judged: Vec<(u32, bool)>) -> Option<String> {
+    if judged.len() < FEWEST_STRETCHED {
+        return None;
+    }
+    judged.sort_unstable();
+    let third = judged.len() / 3;
+    let n_wrong = |rows: &[(u32, bool)]| rows.iter().filter(|(_, wrong)| *wrong).count() as f64;
+    let first = n_wrong(&judged[..third]) / third as f64;
+    let last = n_wrong(&judged[judged.len() - third..]) / third as f64;
+    let mean = f64::midpoint(first, last);
+    let spread = (2.0 * mean * (1.0 - mean) / third as f64).sqrt();
+    ((last - first).abs() > DRIFTED * spread && spread > 0.0).then(|| {
+        format!(
+            "the error changes along the file, {:.1} % of the first third of the held-out rows and {:.1} % of the last: if \
+             rows come in time, split by its column, and later rows judge what earlier ones taught",
+            100.0 * first,
+            100.0 * last
+        )
+    })
+}
+
 /// How many rows of `held` have the values of a row of `learned`.
 pub(super) fn copies(data: &Dataset, learned: &[u32], held: &[u32]) -> usize {
     visit!(data.view(), examples => {
@@ -222,6 +301,24 @@ mod tests {
         assert_eq!(told(&table(60, |row| (row % 7).to_string())), None);
         // As many categories as that are pure by themselves.
         assert_eq!(told(&table(60, |row| format!("k{}", row / 2 % 15 * 3 + row % 3))), None);
+    }
+
+    #[test]
+    fn rows_that_change_along_the_file_are_told() {
+        let of = |class: &dyn Fn(usize) -> bool| {
+            let names: Vec<&str> = (0..1000).map(|row| if class(row) { "yes" } else { "no" }).collect();
+            ordered(&Dataset::from_rows(&vec![[1.0]; 1000], &names))
+        };
+        let chance = |row: usize| row.wrapping_mul(2_654_435_761) % 4096 * 1000 / 4096;
+        assert_eq!(of(&|row| row % 2 == 0), None);
+        assert_eq!(of(&|row| chance(row) < 300), None);
+        assert!(of(&|row| row < 500).unwrap().contains("0 % to 100 %"));
+        assert!(of(&|row| chance(row) < 100 + row / 3).is_some());
+        let errors = |late: usize| {
+            (0..900).map(|row| (row as u32, chance(row) < if row < 450 { 50 } else { late })).collect()
+        };
+        assert_eq!(drifting(errors(50)), None);
+        assert!(drifting(errors(250)).unwrap().contains("changes along the file"));
     }
 
     #[test]

@@ -90,17 +90,23 @@ fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Opti
     let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
     let odds = platt.map(|calibration| graph.log_odds(&class_scores, calibration.curves()));
     let verdict = model.verdict();
-    let costs = verdict.as_ref().and_then(|verdict| verdict.costs.as_ref()).filter(|_| odds.is_some());
+    let is_softmax = model.calibration().is_some_and(|fitted| fitted.method() == Method::Softmax);
+    let has_probabilities = odds.is_some() || is_softmax;
+    let costs = verdict.as_ref().and_then(|verdict| verdict.costs.as_ref()).filter(|_| has_probabilities);
     let deciding = match (verdict.as_ref().map(|verdict| verdict.calibration.curves()), &odds) {
         (Some(_), Some(odds)) => Some(odds.clone()),
+        (Some(_), None) if is_softmax => Some(class_scores.clone()),
         (Some([steps]), None) => {
             let least = model.costs().map_or(0.5, |costs| costs.threshold());
-            Some(graph.beyond(steps.threshold(least)))
+            Some(graph.beyond(steps.cut(least)))
         }
         _ => None,
     };
     if let Some(odds) = &odds {
         graph.sigmoids(odds, n_classes);
+    }
+    if is_softmax {
+        graph.named_node("Softmax", &[&class_scores], "probabilities", &[whole("axis", 1)]);
     }
     match (deciding, costs) {
         (Some(_), Some(costs)) => graph.cheapest(costs.rows(), n_classes, options.zero),
@@ -110,7 +116,7 @@ fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Opti
         (None, _) => graph.highest(&class_scores, options.zero),
     }
     let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
-    if odds.is_some() {
+    if has_probabilities {
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
     }
     let input = value("features", DOUBLE, &[width]);

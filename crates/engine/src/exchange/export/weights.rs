@@ -76,6 +76,7 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
             .map(|curve| match curve {
                 Curve::Platt { slope, offset } => json!({ "slope": slope, "offset": offset }),
                 Curve::Isotonic { scores, shares } => json!({ "scores": scores, "shares": shares }),
+                Curve::Softmax => json!({}),
             })
             .collect();
         json!({ "method": calibration.method().to_string(), "rows": calibration.rows(), "curves": curves })

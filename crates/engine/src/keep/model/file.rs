@@ -221,6 +221,10 @@ pub(super) struct SummaryText {
     raced: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimated>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -264,6 +268,8 @@ impl From<&TrainingSummary> for SummaryText {
             folds,
             raced,
             estimate,
+            time: training_summary.time.clone(),
+            group: training_summary.group.clone(),
         }
     }
 }
@@ -285,6 +291,8 @@ impl TryFrom<SummaryText> for TrainingSummary {
             folds,
             raced,
             estimate,
+            time,
+            group,
         } = text;
         let (stopped, _) = STOPS
             .iter()
@@ -302,7 +310,8 @@ impl TryFrom<SummaryText> for TrainingSummary {
         if estimate.is_some_and(|estimate| estimate.errors > estimate.rows) {
             return Err(content("more rows were wrong than were held out".to_owned()));
         }
-        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced, estimate })
+        let stopped = *stopped;
+        Ok(Self { rows, totals, stopped, validation, held_out, folds, raced, estimate, time, group })
     }
 }
 
@@ -480,6 +489,7 @@ pub(super) fn encode_calibration(calibration: &Calibration, body: &mut Body) -> 
                 firsts.extend(scores);
                 seconds.extend(shares);
             }
+            Curve::Softmax => {}
         }
     }
     let method = calibration.method();
@@ -493,6 +503,7 @@ pub(super) fn encode_calibration(calibration: &Calibration, body: &mut Body) -> 
             body.f64s("isotonic-scores", &firsts);
             body.f64s("isotonic-shares", &seconds);
         }
+        Method::Softmax => {}
     }
     CalibrationText { method: method.to_string(), rows: calibration.rows() }
 }
@@ -924,6 +935,10 @@ pub(super) fn decode_calibration(
             }
             curves
         }
+        Method::Softmax if needed < 2 => {
+            return Err(content("a softmax needs more than two classes"));
+        }
+        Method::Softmax => vec![Curve::Softmax; needed],
     };
     if curves.len() != needed {
         return Err(content(format!("these classes need {needed} calibration curves, not {}", curves.len())));

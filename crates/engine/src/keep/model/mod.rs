@@ -60,6 +60,10 @@ pub struct TrainingSummary {
     pub raced: Option<f64>,
     /// What rows that were not learned from said of this training.
     pub estimate: Option<Estimated>,
+    /// The column of times that rows were split by for race and estimate.
+    pub time: Option<String>,
+    /// The column of groups that rows were split by for race and estimate.
+    pub group: Option<String>,
 }
 
 /// The summary of a run that was neither raced nor judged.
@@ -78,6 +82,8 @@ pub(crate) fn training_summary(
         folds: None,
         raced: None,
         estimate: None,
+        time: None,
+        group: None,
     }
 }
 
@@ -86,6 +92,17 @@ impl TrainingSummary {
     pub fn is_raced(&self) -> bool {
         let is_refitted = self.estimate.is_some_and(|estimate| estimate.refitted);
         self.raced.is_some() || (is_refitted && self.folds.is_none() && self.held_out.is_none())
+    }
+
+    /// What its estimate assumes of the rows to come.
+    pub fn assumes(&self) -> &'static str {
+        match (&self.time, &self.group) {
+            (Some(_), _) => "new rows follow these in time: rows were judged by what earlier ones taught",
+            (None, Some(_)) => "new rows are of new groups: rows were judged by what other groups taught",
+            (None, None) => {
+                "new rows are drawn as these were; where rows come in time or in groups, split by that column"
+            }
+        }
     }
 }
 
@@ -104,7 +121,7 @@ pub struct Estimated {
 
 impl Serialize for TrainingSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("TrainingSummary", 12)?;
+        let mut object = serializer.serialize_struct("TrainingSummary", 14)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -117,6 +134,8 @@ impl Serialize for TrainingSummary {
         object.serialize_field("folds", &self.folds)?;
         object.serialize_field("raced", &self.raced)?;
         object.serialize_field("estimate", &self.estimate)?;
+        object.serialize_field("time", &self.time)?;
+        object.serialize_field("group", &self.group)?;
         object.end()
     }
 }

@@ -144,9 +144,7 @@ impl Model {
     /// Whether it tells how likely classes are: it was calibrated, or is a network whose scores were learned as
     /// logarithms of odds.
     pub fn has_probabilities(&self) -> bool {
-        let has_odds = |network: &crate::NetworkOptions| network.loss == rosenblatt_layers::Loss::Softmax;
-        let is_softmax = || self.spec.options().network.as_ref().is_none_or(has_odds);
-        self.calibration.is_some() || self.network().is_some() && is_softmax()
+        self.calibration.is_some() || self.network().is_some() && self.spec.has_log_odds()
     }
 
     fn check_probabilities(&self) -> Result<(), Error> {

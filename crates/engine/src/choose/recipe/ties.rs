@@ -1,0 +1,103 @@
+//! What ties the rows of a table together: the columns of times and of groups, by which they are split.
+
+use super::Recipe;
+use crate::error::Error;
+use crate::rows::RowSource;
+use crate::split::Ties;
+use rosenblatt_data::{Source, column};
+use std::sync::Arc;
+
+impl Recipe {
+    /// The source, which must be read once more to know what ties its rows.
+    pub(super) fn read_twice(&self, source: &Source) -> Result<Source, Error> {
+        let is_split = self.time.is_some() || self.group.is_some();
+        if is_split { Ok(source.rewindable(self.reading.limits.held_bytes)?) } else { Ok(source.clone()) }
+    }
+
+    /// What stands in the columns that rows are split by.
+    pub(super) fn cells(&self, source: &Source) -> Result<Cells, Error> {
+        let read = |what: &String, cells| column(source, &self.reading(), what, cells);
+        let times = self.time.as_ref().map(|what| read(what, "times")).transpose()?;
+        let groups = self.group.as_ref().map(|what| read(what, "groups")).transpose()?;
+        if let Some((_, values)) = &times {
+            check_times(values.names())?;
+        }
+        Ok(Cells { times: times.map(|(cells, _)| cells), groups: groups.map(|(cells, _)| cells) })
+    }
+
+    /// The same recipe, knowing what ties these rows.
+    pub(super) fn tied(&self, cells: &Cells, rows: &RowSource<'_>) -> Result<Self, Error> {
+        let of_rows = |name: &'static str, cells: &Vec<Option<u32>>| -> Result<Vec<u32>, Error> {
+            let of_row = |row: usize| {
+                let place = rows.number(row);
+                cells.get(place).copied().flatten().ok_or_else(|| Error::Range {
+                    name,
+                    expected: "a column with a value in every row",
+                    found: format!("one without a value in row {}", place + 1),
+                })
+            };
+            (0..rows.classes().len()).map(of_row).collect()
+        };
+        let mut ties = Ties::default();
+        if let Some(times) = &cells.times {
+            ties = ties.in_time(of_rows("time", times)?);
+        }
+        if let Some(groups) = &cells.groups {
+            ties = ties.in_groups(of_rows("group", groups)?);
+        }
+        Ok(Self { ties: Arc::new(ties), ..self.clone() })
+    }
+}
+
+/// The columns that rows are split by: for every row of the source, the place of its cell among all values.
+pub(super) struct Cells {
+    times: Option<Vec<Option<u32>>>,
+    groups: Option<Vec<Option<u32>>>,
+}
+
+/// Times are numbers, or texts that stand in the alphabet as they do in time.
+fn check_times(values: &[String]) -> Result<(), Error> {
+    if values.iter().all(|value| value.parse::<f64>().is_ok()) {
+        return Ok(());
+    }
+    let shape = |value: &String| -> Vec<char> {
+        value.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect()
+    };
+    let first = values.first().map(shape).unwrap_or_default();
+    let is_dated = |value: &String| {
+        let shape = shape(value);
+        shape.starts_with(&['0'; 4]) && !shape.contains(&'+') && shape == first
+    };
+    match values.iter().find(|value| !is_dated(value)) {
+        Some(odd) => Err(Error::Range {
+            name: "time",
+            expected: "a column of numbers, or of dates and times that are all written as 2024-05-31 is",
+            found: format!("one that holds `{odd}`"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A stream is judged in its own order, row by row.
+pub(super) fn check_stream(recipe: &Recipe) -> Result<(), Error> {
+    refuse(recipe, "left out where rows are learned online: each is judged before it is learned from")
+}
+
+/// Sentences have no columns that could be looked into.
+pub(super) fn check_sentences(recipe: &Recipe) -> Result<(), Error> {
+    refuse(recipe, "left out for sentences, which are split as they stand")
+}
+
+/// Rows in memory have no columns to look into.
+pub(super) fn check_rows(recipe: &Recipe) -> Result<(), Error> {
+    refuse(recipe, "left out for rows in memory, whose columns have no names")
+}
+
+fn refuse(recipe: &Recipe, expected: &'static str) -> Result<(), Error> {
+    let (name, set) = match (&recipe.time, &recipe.group) {
+        (Some(column), _) => ("time", column),
+        (None, Some(column)) => ("group", column),
+        (None, None) => return Ok(()),
+    };
+    Err(Error::Range { name, expected, found: format!("`{set}`") })
+}
