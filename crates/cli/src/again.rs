@@ -111,8 +111,11 @@ impl Words {
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
         // What is left alone by itself need not be said.
-        if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
-            self.flag("scale", scaling);
+        let is_table = !schema.columns.is_empty() || schema.layout == Layout::Dense;
+        match &schema.bends {
+            Some(bends) => self.flag("shape", bends.shape),
+            None if is_table || scaling != Scaling::None => self.flag("scale", scaling),
+            None => {}
         }
         self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));
         for name in schema.ignored.iter().filter(|name| !split_by.contains(name)) {

@@ -83,7 +83,7 @@ pub use cache::file::mend as mend_cache;
 pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use cache::packed::{Packs, pack, unpack};
 pub use convert::{Converted, Parting, WriteOptions, convert, convert_parted, write_dataset};
-pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
+pub use encode::{Bend, Bends, Scaler, Scaling, Shape, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position, harmless};
 pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};

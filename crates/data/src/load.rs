@@ -14,7 +14,10 @@ use crate::bytes::pool::Pool;
 use crate::bytes::source::Table;
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
-use crate::encode::{Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, fitting, share_of};
+use crate::encode::{
+    Bends, Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, Shape, bending, fitting, settle,
+    share_of,
+};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
 use crate::options::{LabelColumn, OneColumn, ReadOptions};
@@ -23,7 +26,7 @@ use crate::rows::dataset::{Dataset, LeftOutRows, Matrix};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
-use crate::rows::schema::{Layout, Precision, Schema};
+use crate::rows::schema::{Layout, Missing, Precision, Schema};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -231,6 +234,19 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     }
     schema.notes.extend(unknown.note());
     let mut matrix = matrix.unwrap_or_else(|| empty_matrix(schema.layout, how.precision));
+    if how.schema.is_none() && matches!(how.shape, Shape::Bend { .. }) {
+        set_width(&mut matrix, schema.straight_width());
+        let bends = bending(how.shape, &schema, matrix.width()).and_then(|fit| {
+            let Some(mut fit) = fit else { return Ok(()) };
+            fit.add(matrix.lend(), 0..matrix.n_rows());
+            schema.width = schema.width.or(schema.columns.is_empty().then_some(matrix.width()));
+            settle(fit, &mut schema, how.limits.features)
+        });
+        bends.map_err(|error| error.in_source(&name))?;
+        if let Some(bends) = &schema.bends {
+            matrix = bends.apply(matrix.lend());
+        }
+    }
     let is_crossed = parts.crosser.is_some();
     let crosser = if is_crossed { Ok(None) } else { Crosser::new(&schema, how.limits.features) };
     let crosser = crosser.map_err(|error| error.in_source(&name))?;
@@ -249,7 +265,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     let names = if is_crossed { schema.feature_names() } else { schema.base_names() };
     let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names).with_left_out(missing);
     // What was learned from has scaled the rows already.
-    if how.schema.is_none() {
+    if how.schema.is_none() && schema.bends.is_none() {
         let (scaling, why) = how.scaling.decide(&mut dataset, &mut schema);
         let scaler = Scaler::fit(scaling, &dataset, 0..dataset.len(), &schema);
         let scaler = scaler.map_err(|error| error.in_source(&name))?;
@@ -455,7 +471,11 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
         let schema = parts.finished_schema();
         return Ok((parts, schema));
     }
-    let (scaling, mut why) = parts.decide_scaling(how.scaling, again)?;
+    parts.fit_bends(&how, again).map_err(|error| error.in_source(&source.name()))?;
+    let (scaling, mut why) = match parts.bends {
+        Some(_) => (Scaling::None, None),
+        None => parts.decide_scaling(how.scaling, again)?,
+    };
     if let (Some(fit), false) = (Fit::new(scaling), again) {
         drop(fit);
         if how.scaling != Scaling::Auto {
@@ -536,7 +556,9 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
-    /// How features are crossed, once they are scaled.
+    /// How columns bend.
+    bends: Option<Arc<Bends>>,
+    /// How features are crossed, once they are scaled or bent.
     crosser: Option<Arc<Crosser>>,
     /// Numbered features that are left out, ascending.
     dropped: Vec<u32>,
@@ -559,6 +581,7 @@ impl Parts {
             return Err(DataError::new(ErrorKind::Options, message));
         }
         let asked = how;
+        check_shape(how)?;
         let mut how = how.clone();
         if let Some(schema) = &how.schema {
             // What was learned from decides how features are numbered and stored.
@@ -606,10 +629,11 @@ impl Parts {
             again: None,
             labelled: None,
             scaler: known.and_then(|schema| schema.scaler.clone()).map(Arc::new),
+            bends: known.and_then(|schema| schema.bends.clone()).map(Arc::new),
             crosser: None,
             dropped: known.map_or_else(Vec::new, |schema| schema.dropped.clone()),
             widest: 0,
-            dense_width: known.filter(is_full).and_then(Schema::width),
+            dense_width: known.filter(is_full).and_then(Schema::straight_width),
             is_first: known.is_none(),
             left_out: Gaps::default(),
             pool: Arc::new(Pool::default()),
@@ -642,7 +666,50 @@ impl Parts {
             schema.precision = Some(Precision::Double);
         }
         let (zero_based, dropped) = (self.how.zero_based, self.dropped.clone());
-        Schema { zero_based, dropped, scaler: self.scaler.as_deref().cloned(), ..schema }
+        let (scaler, bends) = (self.scaler.as_deref().cloned(), self.bends.as_deref().cloned());
+        Schema { zero_based, dropped, scaler, bends, ..schema }
+    }
+
+    /// Finds where columns bend, if they are to, by reading all rows.
+    fn fit_bends(&mut self, how: &ReadOptions, again: bool) -> Result<(), DataError> {
+        if !matches!(how.shape, Shape::Bend { .. }) {
+            return Ok(());
+        }
+        if !again {
+            let message = "knots must be known before the first row, but the source cannot be read twice";
+            return Err(DataError::new(ErrorKind::Options, message)
+                .with_help("read from a file, or leave {shape} out"));
+        }
+        let mut parts = Self::open(&self.source, how)?;
+        let mut block = Block::default();
+        let (mut fit, mut width) = (None, 0);
+        while parts.read(&mut block)? {
+            width = width.max(block.width());
+            let wanted = match fit.take() {
+                Some(fit) => Some(fit),
+                None => bending(how.shape, parts.schema(), block.width())?,
+            };
+            fit = wanted.map(|mut fit| {
+                fit.add(block.matrix().lend(), 0..block.len());
+                fit
+            });
+        }
+        let Some(fit) = fit else { return Err(no_rows(&block)) };
+        let mut schema = self.schema().clone();
+        schema.width = schema.width.or(schema.columns.is_empty().then_some(width));
+        settle(fit, &mut schema, how.limits.features)?;
+        self.bends = schema.bends.map(Arc::new);
+        if let Some(mut first) = self.again.take() {
+            self.bend(&mut first);
+            self.again = Some(first);
+        }
+        Ok(())
+    }
+
+    fn bend(&self, block: &mut Block) {
+        if let Some(bends) = self.bends.as_ref().filter(|_| !self.reader.schema().provisional) {
+            block.matrix = bends.apply(block.matrix.lend());
+        }
     }
 
     /// What `scaling` means for these rows, and why if that is to be decided. Sparse rows that look full are read
@@ -740,6 +807,7 @@ impl Parts {
                     let outcome = scaler.apply(&mut into.matrix, into.first_row);
                     outcome.map_err(|error| error.in_source(&self.name))?;
                 }
+                self.bend(into);
                 self.cross(into)?;
                 return Ok(true);
             }
@@ -758,6 +826,24 @@ impl Parts {
             self.reader = open_reader(format, &self.name, input, &how)?;
         }
     }
+}
+
+/// Whether what is said of shapes fits together.
+fn check_shape(how: &ReadOptions) -> Result<(), DataError> {
+    let refuse =
+        |message: &str, help: &'static str| Err(DataError::new(ErrorKind::Options, message).with_help(help));
+    let bends = matches!(how.shape, Shape::Bend { .. });
+    if how.schema.is_some() {
+        return Ok(());
+    }
+    if bends && !matches!(how.scaling, Scaling::Auto | Scaling::None) {
+        return refuse("columns that bend are of one scale already", "leave {scale} or {shape} out");
+    }
+    if how.missing == Missing::Own && !bends {
+        let message = "a missing number has a weight of its own only where columns bend";
+        return refuse(message, "say {shape=bend} as well, or {missing=mean}");
+    }
+    Ok(())
 }
 
 /// The features that `how` leaves out by their numbers, ascending, or those that were left out when the model learned.

@@ -4,7 +4,7 @@
 //! error it causes, and can be raised. Nothing here looks at the data.
 
 use crate::bytes::meter::Meter;
-use crate::encode::{FitBounds, Scaling, TextOptions};
+use crate::encode::{FitBounds, Scaling, Shape, TextOptions};
 use crate::hash::MOST_BITS;
 use crate::rows::schema::{Missing, Precision, Schema};
 use rosenblatt_core::{Setting, settings};
@@ -58,6 +58,8 @@ settings! {
         scaling: Scaling = Scaling::default()
             => Setting::choice::<Scaling>().flag("scale").aliases(&["normalize", "normalise", "scaling"]).kept_by_model()
                 .python("scale").unset("auto where a model is trained, else none");
+        /// Shape that columns of numbers have in a score: straight lines, or curves made of lines between knots.
+        shape: Shape = Shape::default() => Setting::choice::<Shape>().flag("shape").value("SHAPE").kept_by_model();
         /// Text columns of a table, by name or number. The words of each become features; with a model of messages, the
         /// column that holds them.
         text_columns: Vec<String> = Vec::new()
@@ -217,6 +219,7 @@ impl ReadOptions {
             (self.hash_bits.is_some(), "hash-bits", "its features have their fixed places"),
             (!self.text_columns.is_empty(), "text", "it has no columns that could be text"),
             (!self.crosses.is_empty(), "cross", "it has neither columns nor namespaces"),
+            (matches!(self.shape, Shape::Bend { .. }), "shape", "it has no columns of numbers"),
             (self.unknown != Unknown::default(), "unknown", "it has no categories"),
             (self.labels_file.is_some(), "labels", "its labels stand in the file itself"),
             (self.pictures.size.is_some(), "size", "it has no pictures that could be resized"),

@@ -1,8 +1,8 @@
 //! Training on rows that stay on disk: the model is that of memory in the given order, to the last bit.
 
 use rosenblatt::calibration::Method;
-use rosenblatt::core::{Order, Readout, Totals};
-use rosenblatt::data::{Cached, Park, ReadOptions, Source, load_with_schema};
+use rosenblatt::core::{Examples, Order, Readout, Totals};
+use rosenblatt::data::{Cached, Park, ReadOptions, Source, Visitor, load_with_schema};
 use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::train::{CheckpointRequest, Checkpointer, check_order};
@@ -72,6 +72,120 @@ fn the_model_is_that_of_memory_to_the_last_bit() {
         assert_eq!((judged.errors, &judged.confusion), (in_memory.errors, &in_memory.confusion));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn columns_that_bend_give_the_same_bits_from_memory_disk_and_any_number_of_threads() {
+    let mut table = "a,kind,b,label\n".to_owned();
+    for row in 0..9_000_u32 {
+        let hash = row.wrapping_mul(2_654_435_761) >> 7;
+        let b = if row % 50 == 7 { "NA".to_owned() } else { format!("{}", (hash >> 3) % 300) };
+        let (kind, label) = (["u", "v", "w"][hash as usize % 3], u8::from((hash >> 3) % 300 > 120));
+        let _ = writeln!(table, "0.{:05},{kind},{b},{label}", hash % 100_000);
+    }
+    let source = Source::bytes("t.csv", table.into_bytes());
+    let shape = "bend(knots=15)".parse().unwrap();
+    let how = ReadOptions { shape, missing: rosenblatt::data::Missing::Own, ..ReadOptions::default() };
+    let spec = Spec::new(Options { order: Some(Order::Given), epochs: 3, ..Options::default() }).unwrap();
+    let (data, schema) = load_with_schema(&source, &how).unwrap();
+    let expected = Training::new(&spec, &data).schema(schema.into()).run(&mut ()).unwrap();
+    for threads in [1, 3] {
+        let how = ReadOptions { threads, ..how.clone() };
+        let mut cached = Cached::read(&source, &how, Park::Temporary).unwrap();
+        let schema = cached.schema().clone();
+        let found = Training::new(&spec, &mut cached).schema(schema.into()).run(&mut ()).unwrap();
+        assert_eq!(bytes(&found), bytes(&expected), "{threads} threads");
+    }
+    // What is saved reads rows as they were learned from, by file and one by one.
+    let again = Model::from_bytes(&expected.to_bytes()).unwrap();
+    let scores = expected.decision_function_all(&data).unwrap();
+    let mut from_file = Vec::new();
+    let mut read = again.open(&source).unwrap();
+    while let Some(block) = read.next().unwrap() {
+        again.each_row(block.view(), |_, _, scores| from_file.extend_from_slice(scores)).unwrap();
+    }
+    assert_eq!(from_file, scores);
+    let line = "0.25,v,NA\n0.5,u,1e9\n0.125,w,17\n";
+    let new = Source::bytes("t.csv", format!("a,kind,b\n{line}").into_bytes());
+    let mut read = again.open(&new).unwrap();
+    let block = read.next().unwrap().unwrap();
+    let mut by_file = Vec::new();
+    again.each_row(block.view(), |_, _, scores| by_file.push(scores[0])).unwrap();
+    // The columns as numbers: a, three kinds, b.
+    let rows = [[0.25, 0.0, 1.0, 0.0, f64::NAN], [0.5, 1.0, 0.0, 0.0, 1e9], [0.125, 0.0, 0.0, 1.0, 17.0]];
+    for (row, score) in rows.iter().zip(by_file) {
+        assert_eq!(again.decision_function(row).unwrap(), [score]);
+    }
+    assert!(again.decision_function(&[f64::INFINITY, 1.0, 0.0, 0.0, 1.0]).is_err());
+    assert!(again.decision_function(&[1.0; 4]).is_err());
+    // One pass over a stream reads them alike.
+    let recipe = Recipe { reading: how, online: true, ..Recipe::default() };
+    let online = recipe.train(&source, &mut ()).unwrap().model;
+    assert_eq!(online.schema().unwrap().bends, expected.schema().unwrap().bends);
+    assert_eq!(online.width(), expected.width());
+}
+
+#[test]
+fn what_columns_that_bend_contribute_adds_up_to_the_score() {
+    let mut table = "a,kind,b,label\n".to_owned();
+    for row in 0..600_u32 {
+        let hash = row.wrapping_mul(2_654_435_761) >> 7;
+        let (a, kind) = (hash % 97, ["u", "v", "w"][(hash >> 9) as usize % 3]);
+        // High in the middle: no line tells it.
+        let label = u8::from((30..60).contains(&a));
+        let _ = writeln!(table, "{a},{kind},{},{label}", (hash >> 4) % 1_000);
+    }
+    let source = Source::bytes("t.csv", table.into_bytes());
+    let recipe = |shape: &str| Recipe {
+        reading: ReadOptions { shape: shape.parse().unwrap(), ..ReadOptions::default() },
+        ..Recipe::default()
+    };
+    let trained = recipe("bend(knots=15)").train(&source, &mut ()).unwrap();
+    let (model, error) = (&trained.model, trained.estimate.unwrap().evaluation.error());
+    assert!(error < 0.02, "{error}");
+    let importance = model.importance().unwrap();
+    let columns: Vec<&str> = importance.columns.iter().map(|column| column.column.as_str()).collect();
+    assert_eq!((columns[0], columns.len()), ("a", 3));
+    let row = [45.0, 0.0, 1.0, 0.0, 500.0];
+    let new = Source::bytes("t.csv", *b"a,kind,b\n45,v,500\n");
+    let (data, _) = load_with_schema(&new, &model.to_predict(ReadOptions::default())).unwrap();
+    let explanation = data.visit(Explained(model));
+    let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
+    let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
+    let bias = model.planes().unwrap().biases()[0];
+    let score = model.decision_function(&row).unwrap()[0];
+    assert!((sum + bias - score).abs() < 1e-9, "{sum} and {bias} are not {score}");
+    let curve = all.iter().find(|contribution| contribution.name(model) == "a").unwrap();
+    assert!(curve.bends && (curve.value - 45.0).abs() < 1e-3 && curve.amount() > 0.0);
+    let curves = rosenblatt::insight::curves(model, 1);
+    assert_eq!(curves.len(), 2);
+    assert!(
+        curves[0].height(45.0) > curves[0].height(10.0) && curves[0].height(45.0) > curves[0].height(90.0)
+    );
+    let top = rosenblatt::insight::top_features(model, 1, 3);
+    assert!(top[0].name.starts_with("a near "), "{top:?}");
+    // A race finds that out by itself, and ends in the same knots.
+    let raced = recipe("auto").train(&source, &mut ()).unwrap();
+    assert!(matches!(raced.race.unwrap().shape(), rosenblatt::data::Shape::Bend { .. }));
+    assert!(raced.model.schema().unwrap().bends.is_some());
+    let error = raced.estimate.unwrap().evaluation.error();
+    assert!(error < 0.02, "{error}");
+    // Where a line does, it stays one, to the bit.
+    let text: String =
+        (0..300_u32).map(|row| format!("{},{}\n", row % 97, u8::from(row % 97 > 40))).collect();
+    let source = Source::bytes("t.csv", format!("a,label\n{text}").into_bytes());
+    let models = ["line", "auto"].map(|shape| recipe(shape).train(&source, &mut ()).unwrap().model);
+    assert!(models[1].schema().unwrap().bends.is_none());
+    assert_eq!(bytes(&models[0]), bytes(&models[1]));
+}
+
+struct Explained<'a>(&'a Model);
+
+impl Visitor for Explained<'_> {
+    type Output = rosenblatt::explain::Explanation;
+    fn visit<E: Examples>(self, examples: E) -> Self::Output {
+        rosenblatt::Explainer::new(self.0).explain(examples.row(0), 1, 99)
+    }
 }
 
 /// Stops at every `every`-th question.

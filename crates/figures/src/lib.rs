@@ -34,6 +34,7 @@ mod report;
 mod roc;
 mod sentences;
 mod settings;
+mod shapes;
 mod subject;
 mod weights;
 pub mod words;
@@ -89,6 +90,7 @@ pub const FIGURES: &[Figure] = &[
     growth::NORMS,
     margins::FIGURE,
     weights::FIGURE,
+    shapes::FIGURE,
     roc::FIGURE,
     precision::FIGURE,
     reliability::FIGURE,

@@ -12,7 +12,7 @@ use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, texts, visit};
 use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::importance::Measure;
-use rosenblatt::insight::{feature_name, top_features_by_class};
+use rosenblatt::insight::top_features_by_class;
 use rosenblatt::misclassified::Misclassified;
 use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, evaluate};
 use rosenblatt_plot::{Heat, Ruler, Tile};
@@ -286,6 +286,13 @@ impl<'a> Report<'a> {
             return;
         }
         page.section("What the model goes by");
+        if model.schema().is_some_and(|schema| schema.bends.is_some()) {
+            self.picture(
+                page,
+                "shapes",
+                "What each column adds to the score, value by value, and how many rows have those values.",
+            );
+        }
         let drawn =
             self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
         if drawn && (self.is_of_pictures() || list_top_features(model).is_empty()) {
@@ -492,7 +499,7 @@ fn explanations(model: &Model, data: &Dataset, wrong: &[Misclassified]) -> Vec<E
 
 fn contributions(model: &Model, contributions: &[Contribution]) -> String {
     let words = contributions.iter().map(|contribution| {
-        format!("{} {}", feature_name(model, contribution.feature), short_number(contribution.amount().abs()))
+        format!("{} {}", contribution.name(model), short_number(contribution.amount().abs()))
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -7,6 +7,9 @@ use crate::marker::Marker;
 use crate::regions::simplified;
 use crate::scene::{Outline, Paint, Picture, Rect, Shape, Text, at};
 
+/// How many bars stand on the floor, and how much of the area they take.
+const BINS: usize = 40;
+const FLOOR: f64 = 0.18;
 /// More points than this have no signs of their own.
 const MOST_SIGNS: usize = 25;
 
@@ -101,6 +104,8 @@ pub struct Lines {
     pub at_least: (Option<Range>, Option<Range>),
     /// Points of the curves that mean something.
     pub marks: Vec<Mark>,
+    /// Values whose spread stands as bars on the floor, if any.
+    pub below: Vec<f64>,
     /// Whether the area is as high as it is wide.
     pub square: bool,
     /// Whether an axis upwards may become logarithmic, where one value would leave the others flat.
@@ -125,6 +130,7 @@ impl Lines {
             whole: (false, false),
             at_least: (None, Some(Range { low: 0.0, high: 0.0 })),
             marks: Vec::new(),
+            below: Vec::new(),
             square: false,
             may_be_log: true,
         }
@@ -166,6 +172,7 @@ impl Lines {
             ..Chart::default()
         };
         let mut plot = chart.open(canvas);
+        self.draw_floor(&mut plot, x);
         for level in &self.levels {
             let y = plot.place(x.low, level.value).y;
             let line = Outline::Line(vec![at(plot.area.x, y), at(plot.area.right(), y)]);
@@ -189,6 +196,29 @@ impl Lines {
         }
         self.draw_marks(&mut plot, canvas);
         Ok(plot.finish())
+    }
+
+    /// How values are spread below the curves.
+    fn draw_floor(&self, plot: &mut Plot, range: Range) {
+        let step = range.high / BINS as f64 - range.low / BINS as f64;
+        if self.below.is_empty() || step <= 0.0 {
+            return;
+        }
+        let mut counts = [0_u64; BINS];
+        for value in &self.below {
+            let bin = ((value - range.low) / step).max(0.0) as usize;
+            counts[bin.min(BINS - 1)] += 1;
+        }
+        let highest = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let (floor, most) = (plot.area.y + plot.area.height, plot.area.height * FLOOR);
+        for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let edge = |bin: usize| plot.place(range.low + bin as f64 * step, 0.0).x;
+            let (left, right) = (edge(bin), edge(bin + 1));
+            let height = (most * count as f64 / highest).max(1.0);
+            let bar = Rect { x: left + 0.5, y: floor - height, width: right - left - 1.0, height };
+            let paint = Paint::fill(Ink::Faint);
+            plot.add(Shape::new("rows", Outline::Rect(bar), paint).saying(format!("{count} rows")));
+        }
     }
 
     /// Points that mean something, with their words where those hide nothing.

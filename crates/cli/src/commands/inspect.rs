@@ -193,6 +193,9 @@ fn data_lines(schema: &Schema) -> Vec<String> {
     if let Some(bits) = schema.hash_bits {
         lines.push(format!("features are hashed into a table of 2^{bits}"));
     }
+    if let Some(bends) = &schema.bends {
+        lines.push(format!("shape: {}, knots kept with the model", bends.shape));
+    }
     let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
     let scaling = match scaling {
         Scaling::Auto | Scaling::None => return lines,

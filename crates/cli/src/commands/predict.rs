@@ -10,7 +10,6 @@ use crate::report::short_number;
 use crate::ui;
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::explain::Contribution;
-use rosenblatt::insight::feature_name;
 use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
 use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, catalogue};
@@ -329,7 +328,7 @@ impl<'m> Wanted<'m> {
     /// `free +1.25; prize +0.5`
     fn words(&self, contributions: &[Contribution]) -> String {
         let words = contributions.iter().map(|contribution| {
-            format!("{} {}", feature_name(self.model, contribution.feature), signed(contribution.amount()))
+            format!("{} {}", contribution.name(self.model), signed(contribution.amount()))
         });
         words.collect::<Vec<_>>().join("; ")
     }

@@ -5,7 +5,7 @@ use super::train_face::{Face, error_rates};
 use crate::report;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::Totals;
-use rosenblatt::data::Scaling;
+use rosenblatt::data::{Scaling, Shape};
 use rosenblatt::race::{Entrant, Race};
 use rosenblatt::recipe::LabelFound;
 use rosenblatt::{ClassWeights, Classes, Evaluation, Trained};
@@ -99,6 +99,10 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
     if data.scaling != Scaling::None {
         let _ = writeln!(text, "scale: {}", data.scaling);
     }
+    if let Some(bends) = trained.model.schema().and_then(|schema| schema.bends.as_ref()) {
+        let columns = counted(bends.columns.len() as u64, "column", "columns");
+        let _ = writeln!(text, "shape: {}, {columns}", bends.shape);
+    }
     for note in &trained.notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -151,6 +155,9 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
         "source": data.source, "rows": data.rows, "features": data.features, "notes": trained.notes,
         "label": label, "scale": data.scaling,
     });
+    if let Some(bends) = trained.model.schema().and_then(|schema| schema.bends.as_ref()) {
+        outline["shape"] = json!(bends.shape);
+    }
     let mut report = json!({
         "spec": trained.model.spec().options(),
         "training-summary": trained.model.training_summary(),
@@ -210,7 +217,11 @@ pub(super) fn race_text(race: &Race) -> String {
             scheme => format!(" {scheme}"),
         };
         let map = options.map.as_ref().map_or_else(String::new, |map| format!(" behind {}", map.name));
-        format!("{}{scheme}{map}", entrant.spec.rule())
+        let shape = match entrant.shape {
+            Shape::Line => String::new(),
+            shape => format!(" {shape}"),
+        };
+        format!("{}{scheme}{map}{shape}", entrant.spec.rule())
     };
     let mut finishers: Vec<&Entrant> =
         race.entrants.iter().filter(|entrant| entrant.compared.is_some()).collect();
@@ -241,7 +252,10 @@ pub(super) fn race_text(race: &Race) -> String {
         .first()
         .is_some_and(|first| race.entrants.first().is_some_and(|winner| std::ptr::eq(*first, winner)));
     let why = match (is_best, is_more) {
-        (false, _) => "is not clearly worse than the best, and needs no map".to_owned(),
+        (false, _) if race.spares_a_map() => {
+            "is not clearly worse than the best, and needs no map".to_owned()
+        }
+        (false, _) => "is not clearly worse than the best, and has straight columns".to_owned(),
         (true, true) => "has the least loss: errors, and how far probabilities are from the truth".to_owned(),
         (true, false) => format!("has the best {}", measure.trim_end_matches(',')),
     };

@@ -180,7 +180,7 @@ impl<T: Stored> Fitting for Fitted<T> {
         let n_rows = block.len();
         self.n_rows += n_rows as u64;
         let Some(numbers) = T::dense(&mut block.matrix) else { return Ok(()) };
-        if !matches!(self.missing, Missing::Error | Missing::Drop) {
+        if !matches!(self.missing, Missing::Error | Missing::Drop | Missing::Own) {
             let n_numbers = numbers.values.iter().filter(|value| value.wide().is_nan()).count();
             let n_names = block.cells.codes.iter().filter(|&&code| code == MISSING).count();
             self.n_filled += (n_numbers + n_names) as u64;
@@ -362,7 +362,7 @@ impl<T: Stored> Fitted<T> {
             column
         };
         match self.missing {
-            Missing::Error | Missing::Drop => None,
+            Missing::Error | Missing::Drop | Missing::Own => None,
             Missing::Zero => Some(0.0),
             Missing::Mean => Some(self.means[slot].mean),
             Missing::Median => {
@@ -484,7 +484,7 @@ impl ColumnEncoder {
         });
         let makers: Vec<Maker> = makers.collect();
         Self {
-            width: schema.base_width().unwrap_or(0),
+            width: schema.straight_width().unwrap_or(0),
             only_numbers: makers.iter().all(|maker| matches!(maker, Maker::Number { .. })),
             is_sorted: !makers.iter().any(|maker| matches!(maker, Maker::Hashed { .. })),
             makers,

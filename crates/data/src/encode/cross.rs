@@ -70,8 +70,7 @@ fn run(schema: &Schema, name: &str) -> Option<Range<usize>> {
         return Some(first..first + length);
     }
     let place = schema.columns.iter().position(|column| column.name == name)?;
-    let start = schema.starts().0[place];
-    Some(start..start + schema.columns[place].n_features()).filter(|run| !run.is_empty())
+    schema.runs().into_iter().nth(place).map(|(_, run)| run).filter(|run| !run.is_empty())
 }
 
 /// The crosses of a schema; those it cannot have are left out.

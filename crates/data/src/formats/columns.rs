@@ -584,6 +584,7 @@ impl<T: Stored> Columns<T> {
             }
             Missing::Mean | Missing::Median | Missing::MostFrequent => Err(missing(&name, b"")
                 .with_help("what is usual is known only of columns; use {missing=zero} or {missing=drop}")),
+            Missing::Own => Ok(Some(T::nearest(f64::NAN))),
             Missing::Error => Err(missing(&name, b"")),
         }
     }

@@ -193,6 +193,7 @@ const OF_TABLES: &[&str] = &[
     "hash-bits",
     "text",
     "cross",
+    "shape",
     "unknown",
     "ngrams",
     "characters",

@@ -4,7 +4,7 @@
 //! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
 //! split: a part of a dataset is a list of row numbers.
 
-use crate::encode::Scaler;
+use crate::encode::{Bends, Scaler};
 use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
@@ -445,6 +445,14 @@ impl Dataset {
     /// Scales the rows where they are.
     pub fn scale(&mut self, scaler: &Scaler) -> Result<(), DataError> {
         scaler.apply(self.matrix.to_mut(), 0)
+    }
+
+    /// The same rows, bent. Their features have no names then.
+    #[must_use]
+    pub fn bent(&self, bends: &Bends) -> Self {
+        let (matrix, labels) = (bends.apply(self.matrix.lend()), self.labels.clone());
+        let bent = Self::assemble(matrix, self.classes.clone(), labels, self.weights.clone(), None);
+        bent.with_left_out(self.left_out.clone())
     }
 
     /// Stores every feature of every row.

@@ -5,7 +5,7 @@
 //! or new is an error. It is what a model keeps of the data it was trained on. Formats that number their
 //! features themselves (libsvm) have no columns and, until everything is read, no width.
 
-use crate::encode::{Crosser, Scaler, Scaling, TextEncoder, crossed_names, n_crossed};
+use crate::encode::{Bend, Bends, Crosser, Scaler, Scaling, TextEncoder, crossed_names, n_crossed};
 use crate::error::{DataError, ErrorKind};
 use crate::hash::MOST_BITS;
 use crate::hash::hash_slot;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How the rows of a source are stored. A row's score does not depend on it.
@@ -60,6 +61,8 @@ pub enum Missing {
     Zero,
     /// Its row is left out.
     Drop,
+    /// It is a feature of its own, where columns of numbers bend; a missing category is none of the known ones.
+    Own,
 }
 
 rosenblatt_core::named!(Missing, "missing",
@@ -69,6 +72,7 @@ rosenblatt_core::named!(Missing, "missing",
     "most-frequent" or "mode" = Self::MostFrequent, "the most frequent value in the training data";
     "zero" = Self::Zero, "zero; a category that is none of the known ones";
     "drop" = Self::Drop, "the row is left out";
+    "own" = Self::Own, "a weight of its own, where columns bend (`shape`); a category that is none of the known ones";
 );
 
 rosenblatt_core::named!(Precision, "precision",
@@ -130,6 +134,9 @@ pub struct Schema {
     /// How features are brought to one scale, if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaler: Option<Scaler>,
+    /// How columns of numbers bend, if they do. Nothing is scaled then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bends: Option<Bends>,
     /// Whether the schema is still being established: categories and means are collected, and no row can
     /// be made yet. See [`crate::survey`].
     #[serde(skip)]
@@ -218,6 +225,12 @@ impl Schema {
 
     /// How many features a row has before any are crossed.
     pub fn base_width(&self) -> Option<usize> {
+        let straight = self.straight_width()?;
+        Some(self.bends.as_ref().map_or(straight, |bends| bends.width(straight)))
+    }
+
+    /// How many features a row has before any bend or are crossed.
+    pub fn straight_width(&self) -> Option<usize> {
         if let Some(text) = &self.text {
             return Some(text.width());
         }
@@ -232,7 +245,59 @@ impl Schema {
         Some(self.columns.iter().map(Column::n_features).sum::<usize>() + table)
     }
 
-    /// Where the features of each column begin, and where the table of hashed features does.
+    /// The features that are numbers, ascending, of rows that are `width` wide before any bend: those of columns, or of
+    /// arrays that have none.
+    pub fn numbers(&self, width: usize) -> Vec<u32> {
+        if self.columns.is_empty() {
+            let is_array = self.layout == Layout::Dense
+                && self.picture.is_none()
+                && self.text.is_none()
+                && self.names.is_none()
+                && self.hash_bits.is_none();
+            return if is_array { (0..width as u32).collect() } else { Vec::new() };
+        }
+        let starts = self.starts().0;
+        let columns = self.columns.iter().zip(starts);
+        let numbers = columns.filter(|(column, _)| matches!(column.kind, ColumnKind::Number { .. }));
+        numbers.map(|(_, start)| start as u32).collect()
+    }
+
+    /// The features of each column as learners see them, with its name; those of each number of an array that bends.
+    pub fn runs(&self) -> Vec<(String, Range<usize>)> {
+        let Some(bends) = &self.bends else {
+            let (starts, _) = self.starts();
+            let columns = self.columns.iter().zip(starts);
+            return columns
+                .map(|(column, start)| (column.name.clone(), start..start + column.n_features()))
+                .collect();
+        };
+        if self.columns.is_empty() {
+            let number = |feature: usize| (format!("feature {}", feature + 1), bends.place(feature));
+            return (0..self.straight_width().unwrap_or(0)).map(number).collect();
+        }
+        let (starts, _) = self.starts();
+        let run = |(column, start): (&Column, usize)| {
+            let first = bends.place(start);
+            let end = match column.kind {
+                ColumnKind::Number { .. } => first.end,
+                _ => first.start + column.n_features(),
+            };
+            (column.name.clone(), first.start..end)
+        };
+        self.columns.iter().zip(starts).map(run).collect()
+    }
+
+    /// The column of numbers that a feature is a part of, if columns bend.
+    pub fn bent_column(&self, feature: usize) -> Option<(String, &Bend)> {
+        let bends = self.bends.as_ref()?;
+        let bend = bends.columns.iter().find(|bend| bends.place(bend.feature as usize).contains(&feature))?;
+        let (starts, _) = self.starts();
+        let place = starts.iter().position(|start| *start == bend.feature as usize);
+        let named = place.filter(|_| !self.columns.is_empty()).map(|place| self.columns[place].name.clone());
+        Some((named.unwrap_or_else(|| format!("feature {}", bend.feature + 1)), bend))
+    }
+
+    /// Where the features of each column begin before any bend, and where the table of hashed features does.
     pub fn starts(&self) -> (Vec<usize>, usize) {
         let mut next = 0;
         let starts = self.columns.iter().map(|column| {
@@ -285,6 +350,17 @@ impl Schema {
 
     /// Names of the features that are not crosses.
     pub(crate) fn base_names(&self) -> Option<Arc<[String]>> {
+        let Some(bends) = &self.bends else { return self.straight_names() };
+        if self.columns.is_empty() {
+            let numbers: Vec<String> =
+                (0..self.straight_width()?).map(|feature| format!("feature {}", feature + 1)).collect();
+            return Some(bends.names(&numbers).into());
+        }
+        Some(bends.names(&self.straight_names()?).into())
+    }
+
+    /// Names of the features before any bend or are crossed.
+    fn straight_names(&self) -> Option<Arc<[String]>> {
         if let Some(text) = &self.text {
             return text.feature_names();
         }
@@ -325,6 +401,7 @@ impl Schema {
         }
         let is_kept = self.provisional
             || !self.crosses.is_empty()
+            || self.bends.is_some()
             || self.hash_bits.is_some()
             || !self.ignored.is_empty();
         if is_kept || !self.has_names || !plain || !label_is_plain {
@@ -445,7 +522,14 @@ impl Schema {
                 ColumnKind::Number { .. } | ColumnKind::Hashed | ColumnKind::Text(_) => {}
             }
         }
-        if Crosser::new(self, usize::MAX).is_err() {
+        if let Some(bends) = &self.bends {
+            let numbers = self.numbers(self.straight_width().unwrap_or(0));
+            complaint = complaint.or_else(|| bends.complaint(&numbers));
+            if self.scaler.is_some() {
+                complaint = Some("what bends should not be scaled");
+            }
+        }
+        if complaint.is_none() && Crosser::new(self, usize::MAX).is_err() {
             complaint = Some("it crosses columns that it does not have");
         }
         if self.width().is_some_and(|width| width > u32::MAX as usize) {

@@ -312,6 +312,15 @@ pub enum Error {
         /// What it should do.
         wants: Task,
     },
+    /// The rows were read a second time, and were others.
+    #[error("the rows changed between two looks at the source, expected the same ones")]
+    SourceChanged,
+    /// Something that is about features as they are is asked of a model whose columns bend.
+    #[error("{what} straight columns, but columns bend here")]
+    Curved {
+        /// What cannot be had, as the beginning of a sentence.
+        what: &'static str,
+    },
     /// Something that is about features as they are is asked of a model that maps them.
     #[error("{what} features as they are, but rows go through a feature map here")]
     Mapped {
@@ -388,6 +397,7 @@ impl Error {
             Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
             Self::TooManyProducts { .. } => Some("try a lower {degree}".into()),
             Self::Mapped { .. } => Some("leave {map} out".into()),
+            Self::Curved { .. } => Some("train with {shape=line}".into()),
             Self::MappedTooLarge { .. } => {
                 Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
             }

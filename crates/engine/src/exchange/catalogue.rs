@@ -15,7 +15,7 @@ use crate::tagger::{TaggerOptions, Wanted};
 use rosenblatt_core::{
     Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Setting, Takes, Zero,
 };
-use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt_data::encode::{Scaling, Shape, TextOptions, Units, Weighting};
 use rosenblatt_data::write::WRITERS;
 use rosenblatt_data::{
     FORMATS, FormatInfo, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Unknown,
@@ -369,6 +369,7 @@ pub fn choices() -> Vec<ChoiceList> {
         list::<Method>(),
         list::<Removal>(),
         list::<Scaling>(),
+        list::<Shape>(),
         list::<Weighting>(),
         list::<Units>(),
         list::<Missing>(),

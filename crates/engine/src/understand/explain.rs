@@ -15,16 +15,26 @@ use serde::Serialize;
 pub struct Contribution {
     /// The feature, from 0; see [`crate::insight::feature_name`].
     pub feature: usize,
-    /// Its value in the row, as the model sees it.
+    /// Its value in the row, as the model sees it. Of a column that bends, the value in the row, as far as its knots tell:
+    /// what lies beyond them is at the last; `NaN` if it is missing.
     pub value: f64,
-    /// Its weight in favour of the class.
+    /// Its weight in favour of the class; of a column that bends, the height of its curve.
     pub weight: f64,
+    /// Whether it is a column that bends, called by its first feature.
+    pub bends: bool,
 }
 
 impl Contribution {
-    /// Weight times value: how much it adds to the score of the class.
+    /// How much it adds to the score of the class: weight times value, or the height of a curve.
     pub fn amount(&self) -> f64 {
-        self.weight * self.value
+        if self.bends { self.weight } else { self.weight * self.value }
+    }
+
+    /// What it is called: the feature, or the column that bends.
+    pub fn name(&self, model: &Model) -> String {
+        let column =
+            model.schema().filter(|_| self.bends).and_then(|schema| schema.bent_column(self.feature));
+        column.map_or_else(|| feature_name(model, self.feature), |(name, _)| name)
     }
 }
 
@@ -49,13 +59,8 @@ impl Explanation {
 
 impl Contribution {
     fn named(&self, model: &Model) -> NamedContribution {
-        let &Self { feature, value, weight } = self;
-        NamedContribution {
-            feature: feature_name(model, feature),
-            value,
-            weight,
-            contribution: self.amount(),
-        }
+        let &Self { value, weight, .. } = self;
+        NamedContribution { feature: self.name(model), value, weight, contribution: self.amount() }
     }
 }
 
@@ -79,7 +84,7 @@ pub struct NamedContribution {
     pub value: f64,
     /// Its weight in favour of the class.
     pub weight: f64,
-    /// Weight times value: how much it adds to the score of the class.
+    /// How much it adds to the score of the class: weight times value, or the height of a curve.
     pub contribution: f64,
 }
 
@@ -131,9 +136,14 @@ impl<'m> Explainer<'m> {
             &|_: usize, feature: usize| weights.get(feature).copied()
         };
         let mut explanation = Explanation::default();
-        for (place, (feature, value)) in row.entries().enumerate() {
-            let contribution =
-                Contribution { feature, value, weight: weights(place, feature).unwrap_or(0.0) };
+        let weighed = row.entries().enumerate().map(|(place, (feature, value))| Contribution {
+            feature,
+            value,
+            weight: weights(place, feature).unwrap_or(0.0),
+            bends: false,
+        });
+        let weighed: Vec<Contribution> = weighed.collect();
+        for contribution in by_column(model, weighed) {
             match contribution.amount() {
                 amount if amount > 0.0 => explanation.in_favour.push(contribution),
                 amount if amount < 0.0 => explanation.against.push(contribution),
@@ -147,6 +157,31 @@ impl<'m> Explainer<'m> {
         }
         explanation
     }
+}
+
+/// What the parts of each column that bends contribute, as one; all else as it is.
+fn by_column(model: &Model, weighed: Vec<Contribution>) -> Vec<Contribution> {
+    let Some(bends) = model.schema().and_then(|schema| schema.bends.as_ref()) else { return weighed };
+    let mut whole = Vec::with_capacity(weighed.len());
+    let mut rest = &weighed[..];
+    for bend in &bends.columns {
+        let run = bends.place(bend.feature as usize);
+        let (before, others) = rest.split_at(rest.partition_point(|part| part.feature < run.start));
+        let (parts, behind) = others.split_at(others.partition_point(|part| part.feature < run.end));
+        whole.extend(before);
+        rest = behind;
+        if !parts.is_empty() {
+            let hats = parts.iter().map(|part| (part.feature - run.start, part.value));
+            whole.push(Contribution {
+                feature: run.start,
+                value: bend.value_of(hats).unwrap_or(f64::NAN),
+                weight: parts.iter().map(Contribution::amount).sum(),
+                bends: true,
+            });
+        }
+    }
+    whole.extend(rest);
+    whole
 }
 
 #[cfg(test)]

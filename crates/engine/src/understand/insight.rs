@@ -4,10 +4,11 @@ use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
-use rosenblatt_data::{Dataset, visit};
+use rosenblatt_data::{Bend, Dataset, visit};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub use crate::statistics::{interval, interval_of_folds};
 
@@ -22,7 +23,7 @@ pub struct TopFeature {
 }
 
 /// The features that speak most strongly for `class`, strongest first. Of a vote, those of the mean of
-/// its survivors.
+/// its survivors. A column that bends is one of them, by its highest point.
 pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
     let mut all = top_features_by_class(model, most);
     if (class as usize) < all.len() { all.swap_remove(class as usize) } else { Vec::new() }
@@ -33,6 +34,11 @@ pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>>
     let n_classes = model.labels().len();
     let mut top: Vec<Vec<(f64, usize)>> = vec![Vec::new(); n_classes];
     let planes = mean_planes(model).filter(|_| model.map().is_none() && most > 0);
+    let schema = model.schema();
+    let bends = schema.and_then(|schema| schema.bends.as_ref());
+    let bent: Vec<Range<usize>> = bends.map_or_else(Vec::new, |bends| {
+        bends.columns.iter().map(|bend| bends.place(bend.feature as usize)).collect()
+    });
     if let Some(planes) = &planes {
         let speaks = Speaks::of(model);
         let mut entries = planes.entries().peekable();
@@ -48,8 +54,12 @@ pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>>
             if entries.peek().is_some_and(|next| next.0 == feature) {
                 continue;
             }
+            let is_bent = bent.iter().any(|run| run.contains(&feature));
             for class in heard.drain(..) {
                 let weight = std::mem::take(&mut sums[class]);
+                if is_bent {
+                    continue;
+                }
                 let list = &mut top[class];
                 // Of equals the first stays in front.
                 let place = list.partition_point(|(other, _)| *other >= weight);
@@ -61,7 +71,69 @@ pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>>
         }
     }
     let named = |(weight, feature)| TopFeature { name: feature_name(model, feature), weight };
-    top.into_iter().map(|list| list.into_iter().map(named).collect()).collect()
+    let mut top: Vec<Vec<TopFeature>> =
+        top.into_iter().map(|list| list.into_iter().map(named).collect()).collect();
+    for (class, list) in (0..).zip(&mut top).filter(|_| !bent.is_empty() && most > 0) {
+        list.extend(curves(model, class).iter().filter_map(Curve::peak));
+        list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        list.truncate(most);
+    }
+    top
+}
+
+/// The curve of a column that bends: how much it adds to the score of a class, value by value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// What the column is called.
+    pub column: String,
+    /// Its features.
+    #[serde(skip)]
+    pub features: Range<usize>,
+    /// Values, ascending, and the height of the curve there; it is a line between two knots, and flat beyond the last.
+    /// The mean over the knots is 0: as they stand at quantiles, so is the mean over rows, nearly.
+    pub points: Vec<(f64, f64)>,
+    /// Its height where the value is missing, if that was ever seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
+}
+
+impl Curve {
+    /// Its height at a value, if there are points.
+    pub fn height(&self, value: f64) -> f64 {
+        let above = self.points.partition_point(|point| point.0 <= value);
+        match (above.checked_sub(1).and_then(|below| self.points.get(below)), self.points.get(above)) {
+            (Some(&(low, from)), Some(&(high, to))) => from + (to - from) * ((value - low) / (high - low)),
+            (Some(&(_, height)), None) | (None, Some(&(_, height))) => height,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// Its highest point as a feature, if that speaks for the class.
+    fn peak(&self) -> Option<TopFeature> {
+        let highest = self.points.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        let name = format!("{} near {}", self.column, highest.0 as f32);
+        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1 })
+    }
+}
+
+/// The curves of all columns that bend, in favour of `class`; none if none do, or the model has no weights.
+pub fn curves(model: &Model, class: u32) -> Vec<Curve> {
+    let Some(bends) = model.schema().and_then(|schema| schema.bends.as_ref()) else { return Vec::new() };
+    let Some(weights) = weights_for(model, class) else { return Vec::new() };
+    let of_column = |bend: &Bend| {
+        let features = bends.place(bend.feature as usize);
+        let (column, _) = model.schema()?.bent_column(features.start).filter(|_| !features.is_empty())?;
+        let own = weights.get(features.clone())?;
+        let height = |value: f64| bend.height(value, |place| own[place]);
+        let mean = bend.knots.iter().map(|knot| height(*knot)).sum::<f64>() / bend.knots.len().max(1) as f64;
+        let mut values: Vec<f64> = bend.knots.iter().chain(&bend.values).copied().collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let points = values.into_iter().map(|value| (value, height(value) - mean)).collect();
+        let missing = bend.missing.then(|| height(f64::NAN) - mean);
+        Some(Curve { column, features, points, missing })
+    };
+    bends.columns.iter().filter_map(of_column).collect()
 }
 
 /// Which classes the outputs of a model speak for, and against.

@@ -12,7 +12,7 @@ use crate::rows::RowSource;
 use crate::slice::sample;
 use crate::statistics::interval_of_mean;
 use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
-use rosenblatt_data::{Column, ColumnKind, Schema, visit};
+use rosenblatt_data::{ColumnKind, Schema, visit};
 use std::ops::{ControlFlow, Range};
 
 /// How often the values of a column are shuffled.
@@ -33,6 +33,23 @@ pub(crate) struct Shuffling {
 impl Shuffling {
     /// For rows of these columns; of none, if there are too many, or if features are made of several columns.
     pub(crate) fn new(width: usize, schema: Option<&Schema>, model: &Model) -> Self {
+        let columns = Self::columns_of(width, schema, model);
+        Self {
+            rises: vec![Vec::new(); columns.len()],
+            columns,
+            has_probabilities: model.calibration().is_some(),
+        }
+    }
+
+    /// Says where the same columns stand in the rows of the next part: knots differ from part to part.
+    pub(crate) fn moved(&mut self, width: usize, schema: Option<&Schema>, model: &Model) {
+        let columns = Self::columns_of(width, schema, model);
+        if columns.len() == self.columns.len() {
+            self.columns = columns;
+        }
+    }
+
+    fn columns_of(width: usize, schema: Option<&Schema>, model: &Model) -> Vec<(String, Range<usize>)> {
         let named = |feature: usize| (feature_name(model, feature), feature..feature + 1);
         let is_mixed = |schema: &Schema| {
             let of_rest = |kind: &ColumnKind| matches!(kind, ColumnKind::Text(_) | ColumnKind::Hashed);
@@ -41,22 +58,11 @@ impl Shuffling {
         };
         let columns: Vec<(String, Range<usize>)> = match schema {
             Some(schema) if is_mixed(schema) || schema.picture.is_some() => Vec::new(),
-            Some(schema) if !schema.columns.is_empty() => {
-                let (starts, _) = schema.starts();
-                let of_column = |(column, start): (&Column, usize)| {
-                    (column.name.clone(), start..start + column.n_features())
-                };
-                schema.columns.iter().zip(starts).map(of_column).collect()
-            }
+            Some(schema) if !schema.columns.is_empty() || schema.bends.is_some() => schema.runs(),
             _ if width <= MOST_COLUMNS => (0..width).map(named).collect(),
             _ => Vec::new(),
         };
-        let columns = if columns.len() > MOST_COLUMNS { Vec::new() } else { columns };
-        Self {
-            rises: vec![Vec::new(); columns.len()],
-            columns,
-            has_probabilities: model.calibration().is_some(),
-        }
+        if columns.len() > MOST_COLUMNS { Vec::new() } else { columns }
     }
 
     /// Takes in what `model` loses on these rows, which it did not learn from; a sample of one of so many parts.

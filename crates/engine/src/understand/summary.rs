@@ -1,7 +1,7 @@
 //! What a model is, as one value to be written down: `inspect --json` and whatever else describes models.
 
 use crate::calibration::Calibration;
-use crate::insight::{TopFeature, top_features_by_class};
+use crate::insight::{Curve, TopFeature, curves, top_features_by_class};
 use crate::model::{Model, TrainingSummary};
 use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
@@ -41,6 +41,18 @@ pub struct Summary<'m> {
     pub calibration: Option<&'m Calibration>,
     /// The top features of every class.
     pub top_features: Vec<TopFeatures<'m>>,
+    /// The curves of columns that bend; of two classes, those in favour of the second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curves<'m>>,
+}
+
+/// The curves of a class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curves<'m> {
+    /// The class.
+    pub class: &'m str,
+    /// A curve for each column that bends.
+    pub columns: Vec<Curve>,
 }
 
 /// A hyperplane in a few numbers.
@@ -172,7 +184,16 @@ impl Model {
             network,
             calibration: self.calibration(),
             top_features: top_features.collect(),
+            curves: self.curves(),
         }
+    }
+
+    /// The curves of columns that bend, of each class that has its own.
+    fn curves(&self) -> Vec<Curves<'_>> {
+        let names = self.labels.names();
+        let all = names.iter().zip(0..).skip(usize::from(names.len() == 2));
+        let all = all.map(|(class, number)| Curves { class, columns: curves(self, number) });
+        all.filter(|curves| !curves.columns.is_empty()).collect()
     }
 
     /// Its hyperplanes in a few numbers; none for votes and kernels.

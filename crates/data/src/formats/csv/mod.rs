@@ -62,6 +62,7 @@ impl Format for Csv {
             "hash-bits",
             "text",
             "cross",
+            "shape",
             "unknown",
             "ngrams",
             "characters",

@@ -56,7 +56,7 @@ impl Format for Numpy {
     }
 
     fn heeds(&self) -> &'static [&'static str] {
-        &["label", "labels", "ignore", "missing"]
+        &["label", "labels", "ignore", "missing", "shape"]
     }
 
     fn numbers_features(&self) -> bool {
@@ -238,6 +238,10 @@ fn narrow_row<T: Stored>(
         match missing {
             Missing::Zero if number.is_nan() => {
                 row.push(T::default());
+                continue;
+            }
+            Missing::Own if number.is_nan() => {
+                row.push(T::nearest(number));
                 continue;
             }
             Missing::Drop if number.is_nan() => return Ok(Kept::Dropped),

@@ -6,7 +6,8 @@
 //! lucky part; of many rows a sample suffices, so that the race costs less than the training that follows.
 //! Few rows make few mistakes, by which luck tells candidates apart better than they deserve: so the distance of
 //! their probabilities from the truth counts beside mistakes (`judge.rs`). Candidates are listed from the safest bet to the
-//! boldest, and of equals the first wins. A feature map costs the reader the weights, so it must be clearly better to win.
+//! boldest, and of equals the first wins. A feature map costs the reader the weights, so it must be clearly better to win. So must
+//! columns that bend be better than straight ones; lines race among themselves as if there were no others.
 //!
 //! Rows, bouts and the choice depend on the seed alone. Threads run candidates side by side and change nothing.
 
@@ -16,9 +17,10 @@ mod sample;
 
 pub use crate::monitor::Progress;
 pub use judge::Metric;
+pub(crate) use portfolio::BENDS;
 pub use portfolio::portfolio;
 pub use sample::Rescale;
-pub(crate) use sample::standardised;
+pub(crate) use sample::{gather, standardised};
 
 use crate::calibration::{Calibration, Method};
 use crate::costs::Costs;
@@ -27,8 +29,8 @@ use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::{Part, Ties, split_rows};
 use judge::{Verdicts, Yardstick, judge, mean_of, rungs};
 use rosenblatt_core::threads;
-use rosenblatt_data::Dataset;
-use sample::{gather, sample};
+use rosenblatt_data::{Bends, Dataset, Shape};
+use sample::sample;
 use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -66,12 +68,25 @@ pub struct RaceOptions {
     pub budget: Option<Duration>,
     /// What ties the rows of the data together, by which they are parted.
     pub ties: Ties,
+    /// The shape of each candidate's columns; straight lines where nothing is said. Knots are those of the rows that are
+    /// learned from, in every part of the race.
+    pub shapes: Vec<Shape>,
+    /// The features that are numbers, ascending: those that bend if any do.
+    pub numbers: Vec<u32>,
 }
 
 impl Default for RaceOptions {
     fn default() -> Self {
-        let (metric, rescale, ties) = (Metric::Error, Rescale::Nothing, Ties::default());
-        Self { metric, seed: 0, threads: None, rescale, budget: None, ties }
+        Self {
+            metric: Metric::Error,
+            seed: 0,
+            threads: None,
+            rescale: Rescale::Nothing,
+            budget: None,
+            ties: Ties::default(),
+            shapes: Vec::new(),
+            numbers: Vec::new(),
+        }
     }
 }
 
@@ -133,6 +148,11 @@ impl Race {
         self.winner.options().map.is_none() && finishers.any(has_map)
     }
 
+    /// The shape of the winner's columns.
+    pub fn shape(&self) -> Shape {
+        self.entrants.first().map_or(Shape::Line, |winner| winner.shape)
+    }
+
     /// Probabilities for the winner's scores, fitted on rows that it had not seen when it scored them.
     pub(crate) fn calibration(
         &self,
@@ -151,6 +171,9 @@ impl Race {
 pub struct Entrant {
     /// What it is, with the number of epochs that did best.
     pub spec: Spec,
+    /// The shape of its columns.
+    #[serde(skip_serializing_if = "is_line")]
+    pub shape: Shape,
     /// Its loss on the rows it was judged on, less is better; see [`Metric::as_known`]. `None` if it failed.
     pub loss: Option<f64>,
     /// What those that went all the way were compared by, over the same rows, less is better: beside errors, how far
@@ -162,6 +185,11 @@ pub struct Entrant {
     pub left: Option<usize>,
     /// Why it could not be trained, if so.
     pub failure: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde lends what it asks about")]
+fn is_line(shape: &Shape) -> bool {
+    *shape == Shape::Line
 }
 
 /// One part of a race.
@@ -207,7 +235,9 @@ pub fn race(
     let usual = Options::default();
     let asked = candidates.first().map_or(&usual, Spec::options);
     let by = Yardstick::new(options.metric, asked, &sampled)?;
-    let mut runners: Vec<Runner> = candidates.iter().cloned().map(Runner::new).collect();
+    let shapes = options.shapes.iter().copied().chain(std::iter::repeat(Shape::Line));
+    let mut runners: Vec<Runner> =
+        candidates.iter().cloned().zip(shapes).map(|(spec, shape)| Runner::new(spec, shape)).collect();
     let mut cut_short = false;
     for (number, bout) in bouts.iter().enumerate() {
         if number > 0 && options.budget.is_some_and(|budget| start.elapsed() >= budget) {
@@ -223,7 +253,18 @@ pub fn race(
         let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
         let rescaled = standardised(&sampled, &bout.learned, &options.rescale);
         let seen = rescaled.as_ref().unwrap_or(&sampled);
-        run_bout(&mut runners, seen, bout, so_far, options, spectator)?;
+        let mut shapes: Vec<Shape> =
+            runners.iter().filter(|runner| runner.is_running()).map(|runner| runner.shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        let fit = |shape: &Shape| {
+            let learned = bout.learned.iter().map(|&row| row as usize);
+            let bends = Bends::fit(*shape, sampled.matrix(), learned, &options.numbers)?;
+            Some((*shape, sampled.bent(&bends)))
+        };
+        let bent: Vec<(Shape, Dataset)> = shapes.iter().filter_map(fit).collect();
+        let seen = Seen { straight: seen, bent: &bent };
+        run_bout(&mut runners, &seen, bout, so_far, options, spectator)?;
         stand_all(&mut runners, &by, options);
         let is_last = number + 1 == bouts.len();
         if !is_last {
@@ -234,9 +275,22 @@ pub fn race(
     finish(runners, &by, sampled.len(), folds, cut_short)
 }
 
+/// The rows of a bout, by the shape of their columns.
+struct Seen<'a> {
+    straight: &'a Dataset,
+    bent: &'a [(Shape, Dataset)],
+}
+
+impl Seen<'_> {
+    fn of(&self, wanted: Shape) -> &Dataset {
+        self.bent.iter().find(|(shape, _)| *shape == wanted).map_or(self.straight, |(_, data)| data)
+    }
+}
+
 /// A candidate on its way.
 struct Runner {
     spec: Spec,
+    shape: Shape,
     /// What it said so far, for each rung of its ladder.
     verdicts: Vec<Verdicts>,
     /// How that compares.
@@ -258,10 +312,10 @@ struct Standing {
 }
 
 impl Runner {
-    fn new(spec: Spec) -> Self {
+    fn new(spec: Spec, shape: Shape) -> Self {
         let standing = Standing { rung: 0, value: f64::INFINITY, losses: None, loss: f64::INFINITY };
         let verdicts = vec![Verdicts::default(); rungs(&spec).len()];
-        Self { spec, verdicts, standing, left: None, failure: None }
+        Self { spec, shape, verdicts, standing, left: None, failure: None }
     }
 
     fn is_running(&self) -> bool {
@@ -337,14 +391,15 @@ fn bouts(data: &Dataset, seed: u64, ties: &Ties) -> Result<Vec<Bout>, Error> {
 /// Judges all who are still running on one part of the rows.
 fn run_bout(
     runners: &mut [Runner],
-    data: &Dataset,
+    seen: &Seen<'_>,
     bout: &Bout,
     so_far: Progress,
     options: &RaceOptions,
     spectator: &mut dyn Spectator,
 ) -> Result<(), Error> {
     let running: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
-    let specs: Vec<Spec> = running.iter().map(|&idx| runners[idx].spec.clone()).collect();
+    let specs: Vec<(Spec, &Dataset)> =
+        running.iter().map(|&idx| (runners[idx].spec.clone(), seen.of(runners[idx].shape))).collect();
     let results: Vec<Mutex<Option<Result<_, Error>>>> = running.iter().map(|_| Mutex::new(None)).collect();
     let (next, done, stopped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     let caller = std::thread::current();
@@ -352,7 +407,7 @@ fn run_bout(
     let work = |stop: &mut dyn FnMut() -> bool, told: &mut dyn FnMut()| {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(spec) = specs.get(place) else { return };
+            let Some((spec, data)) = specs.get(place) else { return };
             let result = judge(spec, data, &bout.learned, &bout.judged, stop);
             if let Ok(mut slot) = results[place].lock() {
                 *slot = Some(result);
@@ -399,9 +454,19 @@ fn run_bout(
     Ok(())
 }
 
-/// Those who are clearly worse than the leader leave, and the last of those who are too many.
+/// Those who are clearly worse than the leader of their shape leave, and the last of those who are too many.
 fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize) {
-    let mut running: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
+    let mut shapes: Vec<Shape> = runners.iter().map(|runner| runner.shape).collect();
+    shapes.sort_unstable();
+    shapes.dedup();
+    for shape in shapes {
+        eliminate_of(runners, shape, bout, number);
+    }
+}
+
+fn eliminate_of(runners: &mut [Runner], shape: Shape, bout: &Bout, number: usize) {
+    let is_of = |runner: &Runner| runner.is_running() && runner.shape == shape;
+    let mut running: Vec<usize> = (0..runners.len()).filter(|&idx| is_of(&runners[idx])).collect();
     running.sort_by(|&a, &b| runners[a].standing.value.total_cmp(&runners[b].standing.value).then(a.cmp(&b)));
     let Some(&leader) = running.first() else { return };
     let leading = runners[leader].standing.losses.clone();
@@ -429,7 +494,8 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
     (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
 }
 
-/// Names the winner: the best, and if it stands behind a map, whoever does without one and is hardly worse.
+/// Names the winner: the best, and if it stands behind a map, or its columns bend, whoever does without and is hardly
+/// worse.
 fn finish(
     runners: Vec<Runner>,
     by: &Yardstick,
@@ -443,6 +509,7 @@ fn finish(
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
     let has_map = |idx: usize| runners[idx].spec.options().map.is_some();
+    let is_plain = |idx: usize| !has_map(idx) && runners[idx].shape == Shape::Line;
     let losses = |idx: usize| runners[idx].standing.losses.as_deref();
     let is_hardly_worse = |idx: usize| match (losses(first), losses(idx)) {
         (Some(leading), Some(losses)) => {
@@ -451,9 +518,9 @@ fn finish(
         }
         _ => value(idx) <= value(first),
     };
-    let plain = finishers.iter().copied().filter(|&idx| !has_map(idx) && is_hardly_worse(idx));
+    let plain = finishers.iter().copied().filter(|&idx| is_plain(idx) && is_hardly_worse(idx));
     let plain = plain.min_by(|&a, &b| value(a).total_cmp(&value(b)));
-    let winner = if has_map(first) { plain.unwrap_or(first) } else { first };
+    let winner = if is_plain(first) { first } else { plain.unwrap_or(first) };
     let mut order: Vec<usize> = (0..runners.len()).collect();
     order.sort_by(|&a, &b| {
         let rank = |idx: usize| {
@@ -463,9 +530,10 @@ fn finish(
         rank(a).cmp(&rank(b)).then(value(a).total_cmp(&value(b))).then(a.cmp(&b))
     });
     let entrant = |idx: usize| {
-        let Runner { spec, verdicts, standing, left, failure } = &runners[idx];
+        let Runner { spec, shape, verdicts, standing, left, failure } = &runners[idx];
         Entrant {
             spec: with_epochs(spec, rungs(spec)[standing.rung]),
+            shape: *shape,
             loss: failure.is_none().then_some(standing.loss),
             compared: (left.is_none() && failure.is_none()).then_some(standing.value),
             judged: verdicts[standing.rung].len(),

@@ -9,7 +9,7 @@ use crate::defaults;
 use crate::error::Error;
 use crate::spec::{Classes, Options, Spec};
 use rosenblatt_core::{Bias, Examples, Row, Share};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, Shape, Visitor};
 
 /// A rule, and a parameter if it is not as it comes.
 type Rule = (&'static str, Option<(&'static str, f64)>);
@@ -88,6 +88,9 @@ const LEAST_TO_SETTLE: u64 = 10;
 const FEW_OF_A_CLASS: usize = 20;
 /// So many rows tell how long rows are.
 const ROWS_MEASURED: usize = 1_000;
+
+/// The shapes that race beside straight lines: few knots for few rows, many for many.
+pub(crate) const BENDS: [Shape; 2] = [Shape::Bend { knots: 4 }, Shape::Bend { knots: 15 }];
 
 /// The candidates for rows of `data`, of which `n_rows` are learned from, those that do well most often first. All of
 /// them are hyperplanes, so that whoever wins can be explained, certified and drawn. What `base` says beside rule,

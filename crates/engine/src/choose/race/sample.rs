@@ -123,7 +123,7 @@ fn standard_values<T: Copy + Into<f64>>(
 }
 
 /// The rows of `data` that are named, as data of their own, in their order.
-pub(super) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
+pub(crate) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
     let matrix = match data.matrix() {
         MatrixRef::Dense32(matrix) => Matrix::Dense32(dense(matrix, rows)),
         MatrixRef::Dense64(matrix) => Matrix::Dense64(dense(matrix, rows)),

@@ -11,15 +11,19 @@ use crate::evaluate::{Evaluation, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::race::{Metric, Progress, Race, RaceOptions, Rescale, Spectator, portfolio, race, standardised};
+use crate::race::{
+    BENDS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, gather, portfolio, race, standardised,
+};
 use crate::spec::{Options, Spec};
 use crate::split::Ties;
 use crate::train::Training;
 use crate::understand::shuffling::Shuffling;
-use rosenblatt_data::{Dataset, Scaling, Schema};
+use rosenblatt_data::{Bends, Dataset, ReadOptions, Scaling, Schema, Shape, load_with_schema};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// So many rows tell how long rows are that bend.
+const FEW_ROWS: usize = 1_000;
 /// Up to so many rows are copied to be brought to another scale.
 const COPIED_ROWS: usize = 20_000;
 
@@ -43,7 +47,12 @@ impl Fitting<'_> {
             n_judged += 1;
             // Many rows know nothing of each other by their common scale, and are not copied.
             let is_copied = data.len() <= COPIED_ROWS || data.len() < data.width();
-            let rescaled = if is_copied { standardised(data, learned, &self.rescale()) } else { None };
+            let bends = self.bends(raced.shape(), data, learned);
+            let rescaled = match &bends {
+                Some(bends) => Some(data.bent(bends)),
+                None if is_copied => standardised(data, learned, &self.rescale()),
+                None => None,
+            };
             let seen = rescaled.as_ref().unwrap_or(data);
             let training = Training::new(&raced.winner, seen).rows(learned).fingerprint(&known);
             let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
@@ -52,8 +61,11 @@ impl Fitting<'_> {
             let stop = &mut || monitor.wants_to_stop();
             let with_scores = keeps_scores(&seen.into(), held.len());
             let judged = Judged::new(&model, &mut seen.into(), held, with_scores, stop)?;
-            let schema = self.schema.as_ref();
-            let shuffling = shuffling.get_or_insert_with(|| Shuffling::new(data.width(), schema, &model));
+            // Where knots are is known of these rows alone; how many there are tells where columns stand.
+            let shaped = bends.and_then(|bends| Some(Schema { bends: Some(bends), ..self.schema.clone()? }));
+            let schema = shaped.as_ref().or(self.schema.as_ref());
+            let shuffling = shuffling.get_or_insert_with(|| Shuffling::new(seen.width(), schema, &model));
+            shuffling.moved(seen.width(), schema, &model);
             shuffling.add(&model, &mut seen.into(), held, n_parts, self.recipe.learning.seed)?;
             Ok::<_, Error>((raced, judged))
         };
@@ -79,8 +91,18 @@ impl Fitting<'_> {
         });
         notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
         let held_out = self.recipe.kept_predictions(&parts, &judged);
+        let reread = self.read_bent(raced.shape(), data, monitor)?;
+        let (data, schema) = match &reread {
+            Some((bent, schema)) => (bent, Some(schema.clone())),
+            None => (data, self.schema.clone()),
+        };
+        let known = if reread.is_some() { crate::model::fingerprint(data) } else { known };
+        let mut outline = self.outline.clone();
+        if reread.is_some() {
+            (outline.scaling, outline.features) = (Scaling::None, data.width());
+        }
         monitor.stage(Stage::Training);
-        let schema = self.schema.clone().map(Arc::new);
+        let schema = schema.map(Arc::new);
         let kept = match parts.as_slice() {
             [(learned, _)] if !self.recipe.refit => learned,
             _ => &all,
@@ -94,12 +116,14 @@ impl Fitting<'_> {
         };
         model.provenance.held_out = held_out;
         model.provenance.importance = shuffling.and_then(Shuffling::found).map(Arc::new);
-        let model = model.with_race(self.is_usual(racing).then_some(share));
+        // What bends is told by its shape, which is not raced for then.
+        let is_usual = self.is_usual(racing) && reread.is_none();
+        let model = model.with_race(is_usual.then_some(share));
         let model = model
             .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));
         notes.extend(model.device_note());
         let mut trained = Trained {
-            data: self.outline.clone(),
+            data: outline,
             training: None,
             estimate,
             mistake_bound: None,
@@ -150,6 +174,39 @@ impl Fitting<'_> {
             && budget.is_none()
     }
 
+    /// The features that may bend; none if the shape of columns is settled, or they could not be read again.
+    fn numbers(&self, data: &Dataset) -> Vec<u32> {
+        let is_open = self.again.is_some_and(|(_, reading)| reading.shape == Shape::Auto)
+            && !self.recipe.is_precomputed();
+        let schema = self.schema.as_ref().filter(|_| is_open);
+        schema.map_or_else(Vec::new, |schema| schema.numbers(data.width()))
+    }
+
+    /// How columns of this shape bend, by the rows that are learned from.
+    fn bends(&self, shape: Shape, data: &Dataset, learned: &[u32]) -> Option<Bends> {
+        Bends::fit(shape, data.matrix(), learned.iter().map(|&row| row as usize), &self.numbers(data))
+    }
+
+    /// All rows read once more with columns that bend, if they are to; the values of `data` are scaled.
+    fn read_bent(
+        &self,
+        shape: Shape,
+        data: &Dataset,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Option<(Dataset, Schema)>, Error> {
+        let (Shape::Bend { .. }, Some((source, reading))) = (shape, self.again) else { return Ok(None) };
+        monitor.stage(Stage::Reading(source));
+        let (bent, schema) = load_with_schema(source, &ReadOptions { shape, ..reading.clone() })?;
+        let bent = match &self.recipe.positive {
+            Some(class) => super::with_positive(bent, class)?,
+            None => bent,
+        };
+        if bent.classes() != data.classes() {
+            return Err(Error::SourceChanged);
+        }
+        Ok(Some((bent, schema)))
+    }
+
     /// Runs the race on these rows.
     fn choose(
         &self,
@@ -161,8 +218,21 @@ impl Fitting<'_> {
         // How long to train is decided by the race.
         let base = Options { validation: None, ..self.recipe.learning.options().clone() };
         let named = racing.candidates.iter().cloned();
+        let mut shapes = Vec::new();
         let candidates = if racing.candidates.is_empty() {
-            portfolio(data, rows.len(), &base)?
+            let mut all = portfolio(data, rows.len(), &base)?;
+            shapes.resize(all.len(), Shape::Line);
+            let few: Vec<u32> = rows.iter().copied().step_by(rows.len().div_ceil(FEW_ROWS).max(1)).collect();
+            let places: Vec<u32> = (0..few.len() as u32).collect();
+            let few = gather(data, &few);
+            for shape in BENDS {
+                // Of few rows it is seen how long they are once they bend.
+                let Some(bends) = self.bends(shape, &few, &places) else { continue };
+                let more = portfolio(&few.bent(&bends), rows.len(), &base)?;
+                shapes.extend(more.iter().map(|_| shape));
+                all.extend(more);
+            }
+            all
         } else {
             named
                 .map(|options| Spec::new(Options { validation: None, ..options }))
@@ -175,6 +245,8 @@ impl Fitting<'_> {
             rescale: self.rescale(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             ties: Ties::clone(&self.recipe.ties),
+            shapes,
+            numbers: self.numbers(data),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)
     }

@@ -80,6 +80,6 @@ pub(super) fn train(
         ));
     }
     let outline = outline(source.name(), &RowSource::Disk(&mut data), Some((&reading, &schema)));
-    let fitting = Fitting { recipe, spec, schema: Some(schema), calibrate, outline, notes };
+    let fitting = Fitting { recipe, spec, schema: Some(schema), calibrate, outline, notes, again: None };
     fitting.run(&mut RowSource::Disk(&mut data), checkpoint.cloned(), monitor).map(Some)
 }

@@ -336,7 +336,8 @@ impl Recipe {
         let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
         let tied = self.tied(&cells, &(&data).into())?;
-        tied.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
+        let again = Some(source).filter(|source| source.can_rewind());
+        tied.fit(source.name(), data, Some(Read { reading: &reading, schema, again }), checkpoint, monitor)
     }
 
     /// The same for rows that are in memory already, and are taken as they are.
@@ -360,7 +361,7 @@ impl Recipe {
         &self,
         name: String,
         data: Dataset,
-        read: Option<(&ReadOptions, Schema)>,
+        read: Option<Read<'_>>,
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
@@ -385,7 +386,7 @@ impl Recipe {
         &self,
         name: String,
         data: &Dataset,
-        read: Option<(&ReadOptions, Schema)>,
+        read: Option<Read<'_>>,
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
@@ -394,13 +395,13 @@ impl Recipe {
         {
             return Err(Error::TooFewRows { folds, rows: data.len() });
         }
-        let mut notes = read.as_ref().map_or_else(Vec::new, |(_, schema)| schema.notes.clone());
+        let mut notes = read.as_ref().map_or_else(Vec::new, |read| read.schema.notes.clone());
         if data.rows_are_alike() {
             notes.push(
                 "all features are constant: every row is the same, and no class can be told".to_owned(),
             );
         }
-        if let Some((_, schema)) = &read {
+        if let Some(Read { schema, .. }) = &read {
             notes.extend(suspicion::deciding(data, schema));
         }
         notes.extend(suspicion::ordered(data).filter(|_| self.ties.is_empty()));
@@ -408,9 +409,10 @@ impl Recipe {
         if let Some(model) = &self.start {
             notes.extend(start::told(model, data, self.blank)?);
         }
-        let outline = outline(name, &data.into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
+        let outline = outline(name, &data.into(), read.as_ref().map(|read| (read.reading, &read.schema)));
         let spec = self.spec(&data.into())?;
-        let schema = read.map(|(_, schema)| schema);
+        let again = read.as_ref().and_then(|read| Some((read.again?, read.reading)));
+        let schema = read.map(|read| read.schema);
         let mut calibrate = self.calibration.method();
         let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
         let (n_classes, too_many) =
@@ -429,7 +431,7 @@ impl Recipe {
             let rule = spec.entry().info.name;
             notes.push(format!("no candidates are raced, as options say how to learn: {rule}"));
         }
-        let fitting = Fitting { recipe: self, spec, schema, calibrate, outline, notes };
+        let fitting = Fitting { recipe: self, spec, schema, calibrate, outline, notes, again };
         fitting.run(&mut data.into(), checkpoint, monitor)
     }
 
@@ -562,6 +564,14 @@ fn outline(source: String, rows: &RowSource<'_>, read: Option<(&ReadOptions, &Sc
     }
 }
 
+/// How rows were read.
+struct Read<'a> {
+    reading: &'a ReadOptions,
+    schema: Schema,
+    /// Where they can be read once more.
+    again: Option<&'a Source>,
+}
+
 /// A training whose rows are at hand, in memory or on disk.
 struct Fitting<'a> {
     recipe: &'a Recipe,
@@ -571,6 +581,8 @@ struct Fitting<'a> {
     calibrate: Option<Method>,
     outline: Outline,
     notes: Vec<String>,
+    /// Where the rows can be read once more, and how.
+    again: Option<(&'a Source, &'a ReadOptions)>,
 }
 
 impl Fitting<'_> {
@@ -588,7 +600,7 @@ impl Fitting<'_> {
             }
             _ => {}
         }
-        let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
+        let Self { recipe, spec, schema, calibrate, outline, mut notes, .. } = self;
         if recipe.racing(rows).is_some() {
             let rule = spec.entry().info.name;
             notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));

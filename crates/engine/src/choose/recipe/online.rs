@@ -142,7 +142,7 @@ pub(super) fn train(
 
 /// What is numbered in the source is as wide as what was learned from it.
 pub(super) fn widen(schema: &mut Schema, model: &Model) {
-    let is_numbered = schema.columns.is_empty() && schema.crosses.is_empty();
+    let is_numbered = schema.columns.is_empty() && schema.crosses.is_empty() && schema.bends.is_none();
     if schema.width().is_none_or(|width| is_numbered && width < model.width()) {
         schema.width = Some(model.width());
     }

@@ -46,16 +46,17 @@ pub(super) fn deciding(data: &Dataset, schema: &Schema) -> Option<String> {
     if data.len() < FEWEST_ROWS || n_classes < 2 || counts.iter().any(is_rare) || mixes || is_too_much {
         return None;
     }
-    let (starts, _) = schema.starts();
+    let runs = schema.runs();
     let mut column_of = vec![None; data.width()];
     let mut groups = Vec::new();
-    for (column, start) in schema.columns.iter().zip(starts) {
+    for (column, (_, features)) in schema.columns.iter().zip(runs) {
         if matches!(column.kind, ColumnKind::Text(_)) {
             continue;
         }
-        let features = start..start + column.n_features();
+        let start = features.start;
         column_of[features.clone()].fill(Some(&column.name));
-        if features.len() > 1 {
+        // What bends has several features that are no categories.
+        if features.len() > 1 && !matches!(column.kind, ColumnKind::Number { .. }) {
             groups.push(Group { start, classes: vec![None; features.len() + 1], is_alive: true });
         }
     }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, NameError, Zero};
-use rosenblatt_data::{ColumnKind, FormatInfo, Scaler};
+use rosenblatt_data::{Bends, ColumnKind, FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -88,6 +88,9 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     if model.map().is_some() {
         return Err(Error::Mapped { what: "an exported model weighs" });
     }
+    if bends(model).is_some() && format == Export::Onnx {
+        return Err(Error::Curved { what: "a graph for ONNX has" });
+    }
     if let (Some(network), Export::Onnx) = (model.network(), format) {
         return Ok(onnx::of_network(model, network));
     }
@@ -121,6 +124,9 @@ pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
     }
     if schema.is_some_and(|schema| !schema.crosses.is_empty()) {
         notes.push("crosses are not in it: each is the product of two features, scaled before".to_owned());
+    }
+    if bends(model).is_some() && format == Export::Csv {
+        notes.push("knots are not in it: a feature is called by its column and its knot".to_owned());
     }
     if schema.is_some_and(|schema| schema.picture.is_some()) {
         notes.push(
@@ -157,6 +163,11 @@ fn sides(model: &Model) -> Vec<(&str, Option<&str>)> {
         (_, Some(pairs)) => pairs.into_iter().map(|(a, b)| (a, Some(b))).collect(),
         _ => names.iter().map(|name| (name.as_str(), None)).collect(),
     }
+}
+
+/// How columns bend before the weights see them, if they do.
+fn bends(model: &Model) -> Option<&Bends> {
+    model.schema().and_then(|schema| schema.bends.as_ref())
 }
 
 /// How features are scaled before the weights see them, if they are.

@@ -1,6 +1,6 @@
 //! Weights by name, as CSV for people and tables, and as JSON for programs.
 
-use super::{scaler, sides};
+use super::{bends, scaler, sides};
 use crate::calibration::Curve;
 use crate::error::Error;
 use crate::insight::feature_name;
@@ -83,7 +83,7 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     });
     let n_classes = model.labels().len();
     let features: Vec<String> = (0..planes.width()).map(|feature| feature_name(model, feature)).collect();
-    let whole = json!({
+    let mut whole = json!({
         "format": "rosenblatt weights", "version": 1,
         "classes": model.labels().names(),
         "multiclass": model.spec().options().multiclass.to_string(),
@@ -99,6 +99,9 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
         // What naming a class costs, a row per true class.
         "costs": model.costs().map(|costs| costs.rows().chunks(n_classes).map(<[f64]>::to_vec).collect::<Vec<_>>()),
     });
+    if let Some(bends) = bends(model) {
+        whole["bends"] = json!(bends);
+    }
     format!("{whole}\n").into_bytes()
 }
 

@@ -17,7 +17,7 @@ use rosenblatt_core::{
     Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits, Zero,
     elementary,
 };
-use rosenblatt_data::{Dataset, MatrixRef, Precision, SparseRef, View, visit};
+use rosenblatt_data::{Dataset, MatrixRef, Missing, Precision, SparseRef, View, visit};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -293,7 +293,9 @@ impl Model {
     fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
         self.check_task(Task::Classes)?;
         let base = self.schema().filter(|schema| !schema.crosses.is_empty());
-        let width = base.and_then(|schema| schema.base_width()).unwrap_or_else(|| self.width());
+        let bends = self.schema().and_then(|schema| schema.bends.as_ref());
+        let made = self.schema().filter(|schema| bends.is_some() || !schema.crosses.is_empty());
+        let width = made.and_then(|schema| schema.straight_width()).unwrap_or_else(|| self.width());
         let scaler = self.schema().and_then(|schema| schema.scaler.as_ref());
         let (mut features, mut values) = match row {
             Sample::Dense(row) if row.len() != width => {
@@ -310,7 +312,11 @@ impl Model {
                 (Some(Cow::Borrowed(features)), Cow::Borrowed(row))
             }
         };
-        check_finite(features.as_deref(), &values)?;
+        let may_lack = self.schema().is_some_and(|schema| schema.missing == Missing::Own);
+        let is_right = |value: &f64| value.is_finite() || may_lack && value.is_nan();
+        if !values.iter().all(is_right) {
+            check_finite(features.as_deref(), &values)?;
+        }
         // A zero that is not stored is still moved by a shift.
         if let Some(stored) = features.take_if(|_| scaler.is_some_and(|scaler| !scaler.shift.is_empty())) {
             let mut dense = vec![0.0; width];
@@ -327,6 +333,13 @@ impl Model {
             if let Some(scaler) = scaler {
                 scaler.scale_row(features.as_deref(), values.to_mut());
                 store(values.to_mut());
+            }
+            if let Some(bends) = bends {
+                let all = features.as_deref().map_or_else(|| (0..width as u32).collect(), <[u32]>::to_vec);
+                let entries: Vec<(u32, f64)> = all.into_iter().zip(values.iter().copied()).collect();
+                let (places, mut hats): (Vec<u32>, Vec<f64>) = bends.row(&entries).into_iter().unzip();
+                store(&mut hats);
+                (features, values) = (Some(Cow::Owned(places)), Cow::Owned(hats));
             }
             if let Some(schema) = base {
                 let all = features.as_deref().map_or_else(|| (0..width as u32).collect(), <[u32]>::to_vec);
