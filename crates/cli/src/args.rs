@@ -11,7 +11,8 @@ use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::{
-    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, TaggerOptions, Validation, catalogue, files,
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, TaggerOptions, Validation,
+    catalogue, files,
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};

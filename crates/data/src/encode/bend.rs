@@ -644,7 +644,9 @@ mod tests {
             let gain = if random.below(10) < 9 { 0.0 } else { (random.unit() * 1e4).floor() };
             let gain = if row % 97 == 0 { "NA".to_owned() } else { gain.to_string() };
             let kind = ["u", "v", "w"][random.below(3) as usize];
-            text += &format!("{:.3},{kind},{gain},{}\n", 17.0 + 60.0 * random.unit(), random.below(2));
+            let (age, label) = (17.0 + 60.0 * random.unit(), random.below(2));
+            text.push_str(&[format!("{age:.3}"), kind.to_owned(), gain, label.to_string()].join(","));
+            text.push('\n');
         }
         let source = table(text);
         let how = ReadOptions { missing: Missing::Own, ..bent("bend(knots=15)") };
