@@ -77,11 +77,13 @@ impl FromStr for Candidate {
 
     fn from_str(word: &str) -> Result<Self, Error> {
         let word = word.trim();
-        let wrong = || Error::Range {
-            name: "algorithms",
-            expected: "names of algorithms with commas between them, for instance pa1(C=0.1), perceptron:voted or \
+        let wrong = || {
+            Error::range(
+                "algorithms",
+                "names of algorithms with commas between them, for instance pa1(C=0.1), perceptron:voted or \
                        perceptron@poly^4",
-            found: format!("`{word}`"),
+                format!("`{word}`"),
+            )
         };
         let (rest, readout) = match word.rsplit_once(':') {
             Some((rest, readout)) => (rest, Some(readout.parse::<Readout>()?)),

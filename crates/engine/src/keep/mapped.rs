@@ -146,7 +146,9 @@ fn map_rows(map: &dyn FeatureMap, view: View<'_>, listed: &[u32], out: &mut [f32
         for (some, out) in listed.chunks(ROWS_AT_ONCE).zip(out.chunks_mut(ROWS_AT_ONCE * map.size())) {
             rows.clear();
             visit!(view, examples => {
-                some.iter().for_each(|&row| rows.push(examples.row(row as usize), map.width()));
+                for &row in some {
+                    rows.push(examples.row(row as usize), map.width());
+                }
             });
             map.apply(&rows, out);
             if let Some(place) = out.iter().position(|value| !value.is_finite()) {

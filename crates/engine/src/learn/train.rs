@@ -6,7 +6,7 @@
 //! pocket's ratchet.
 
 use crate::device::DeviceChoice;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::fingerprint::Finding;
 use crate::learner::{self, Learner, Shape};
 use crate::mapped::{self, Mapper};
@@ -539,7 +539,7 @@ fn check_permutation(order: &Order, n_rows: usize, rows: &[u32]) -> Result<(), E
         let expected =
             "a permutation that lists every row to learn from by its number, from 0 on, and no other";
         let found = format!("a list of {} for rows 0 to {}", listed.len(), n_rows.saturating_sub(1));
-        return Err(Error::Range { name: "order", expected, found });
+        return refuse("order", expected, found);
     }
     Ok(())
 }

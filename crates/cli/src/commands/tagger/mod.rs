@@ -28,7 +28,7 @@ const LISTED_LABELS: usize = 30;
 
 /// What `train` and `tune` may be told of sentences besides settings.
 pub(super) const TRAINING: &str = "files date keep_previous export algorithms model json resume checkpoint_every holdout folds \
-                                   calibrate start_from online";
+                                   start_from";
 
 /// Whether sentences are to be learned from.
 pub(super) fn is_meant(files: &[OsString], format: Option<&str>, features: Option<&str>) -> bool {

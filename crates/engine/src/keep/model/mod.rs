@@ -124,20 +124,23 @@ impl Serialize for TrainingSummary {
 impl TrainingSummary {
     /// Why the run ended, in a word: `clean`, `converged`, `cycle`, `patience`, `updates` or `epochs`.
     pub fn stopped_by(&self) -> &'static str {
-        match self.stopped {
-            Stopped::Clean => "clean",
-            Stopped::Observer => "patience",
-            Stopped::Converged => "converged",
-            Stopped::Cycle => "cycle",
-            Stopped::Updates => "updates",
-            Stopped::Epochs => "epochs",
-        }
+        STOPS.iter().find(|(_, stopped)| *stopped == self.stopped).map_or("epochs", |(name, _)| name)
     }
 }
 
+/// Why runs end, by name.
+pub(crate) const STOPS: [(&str, Stopped); 6] = [
+    ("clean", Stopped::Clean),
+    ("converged", Stopped::Converged),
+    ("cycle", Stopped::Cycle),
+    ("updates", Stopped::Updates),
+    ("patience", Stopped::Observer),
+    ("epochs", Stopped::Epochs),
+];
+
 /// What the validation set said of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Validated {
     /// How many rows it had.
     pub rows: usize,

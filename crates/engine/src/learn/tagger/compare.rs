@@ -3,7 +3,7 @@
 use super::TaggerOptions;
 use super::estimate::{Verdict, parts_of_folds, train_part};
 use super::train::Material;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::monitor::{Monitor, Stage};
 use crate::statistics::deviation;
 use rosenblatt_core::Totals;
@@ -74,7 +74,7 @@ pub fn compare(
     monitor: &mut dyn Monitor,
 ) -> Result<TaggerComparison, Error> {
     if n_folds < 2 {
-        return Err(Error::Range { name: "folds", expected: "at least 2", found: n_folds.to_string() });
+        return refuse("folds", "at least 2", n_folds);
     }
     let (mut trials, mut failed) = (Vec::new(), Vec::new());
     let mut read: Option<(&TaggerOptions, Material)> = None;

@@ -11,7 +11,7 @@ mod walk;
 pub use forms::{Table, Told, latex, markdown, number, step_in_words, vector};
 pub use walk::Walk;
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::Model;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
@@ -208,11 +208,11 @@ fn check(spec: &Spec) -> Result<(), Error> {
     }
     if let Some(options) = spec.kernel() {
         let expected = "none, as a trace shows weights";
-        return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
+        return refuse("kernel", expected, &options.name);
     }
     if spec.entry().network {
         let expected = "one with weights of its own for every score; back-propagation has a trace of its own";
-        return Err(Error::Range { name: "algorithm", expected, found: spec.entry().info.name.to_owned() });
+        return refuse("algorithm", expected, spec.entry().info.name);
     }
     Ok(())
 }
