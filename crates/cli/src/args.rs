@@ -10,9 +10,9 @@ use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
 use rosenblatt::recipe::{Choice, MemoryLimit, Racing};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
+use rosenblatt::tagger::TaggerOptions;
 use rosenblatt::{
-    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, TaggerOptions, Validation,
-    catalogue, files,
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};

@@ -132,6 +132,7 @@ impl Spec {
 
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Trial {
     /// Its place among the candidates.
     pub candidate: usize,
@@ -143,6 +144,7 @@ pub struct Trial {
 
 /// One training, judged on the fold it never saw.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TrialFold {
     /// Of each row of the fold, whether it was given the wrong class.
     pub wrong: Vec<bool>,
@@ -200,6 +202,7 @@ impl Trial {
 
 /// All candidates on the same folds.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Best first; of equals, those named first.
     pub trials: Vec<Trial>,

@@ -8,9 +8,8 @@ use crate::algorithms::{self, Entry};
 use crate::costs::Costs;
 use crate::device::DeviceChoice;
 use crate::error::{Error, refuse};
-pub use crate::options::{
-    ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation,
-};
+pub(crate) use crate::options::Classes;
+pub use crate::options::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use crate::settings;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;

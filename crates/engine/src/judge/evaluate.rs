@@ -23,6 +23,7 @@ pub use crate::confusion::ConfusionMatrix;
 /// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
 /// every class.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// Rows looked at.
     pub rows: u64,

@@ -120,6 +120,7 @@ fn class(data: &Dataset, name: &str) -> Result<u32, Error> {
 
 /// A question with its answer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Study {
     /// Which classes were to be separated.
     pub sides: Sides,

@@ -18,7 +18,7 @@ use crate::monitor::{Monitor, Watch};
 use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
-use crate::start::{MOST_WEIGHT_BYTES, Start};
+use crate::start::MOST_WEIGHT_BYTES;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 pub use crate::monitor::{CheckpointRequest, Checkpointer};
+pub use crate::start::Start;
 
 /// So many rows on disk are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;

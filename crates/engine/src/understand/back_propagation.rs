@@ -57,6 +57,7 @@ pub struct LayerPass {
 
 /// What all rounds have in common.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BackPropagation {
     /// The rounds that were asked for.
     pub rounds: Vec<Propagation>,
@@ -197,6 +198,6 @@ mod tests {
                 }
             }
         }
-        assert!(crate::trace(&spec, &data, 1..=3).is_err());
+        assert!(crate::trace::trace(&spec, &data, 1..=3).is_err());
     }
 }

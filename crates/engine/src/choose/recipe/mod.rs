@@ -157,6 +157,7 @@ settings! {
 
 /// A model, and all there is to say about it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Trained {
     /// The model.
     pub model: Model,
@@ -198,6 +199,7 @@ impl Trained {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outline {
     /// What the source is called.
     pub source: String,
@@ -219,6 +221,7 @@ pub struct Outline {
 
 /// What held-out rows said.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Estimate {
     /// All held-out rows together. Probabilities are judged by curves that were not fitted on the rows they are
     /// judged on: each half by the other's.

@@ -21,12 +21,12 @@ pub(crate) use predictor::{by_class, each_prediction};
 pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
+pub use crate::keep::held_out::HeldOut;
 
 use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::importance::Importance;
-use crate::keep::held_out::HeldOut;
 use crate::spec::Spec;
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
@@ -41,6 +41,7 @@ use std::sync::Arc;
 
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TrainingSummary {
     /// Rows it learned from.
     pub rows: usize,
@@ -50,7 +51,7 @@ pub struct TrainingSummary {
     pub stopped: Stopped,
     /// What the validation set said, if there was one.
     pub validation: Option<Validated>,
-    /// The share of the data that was held out for the estimate, by [`crate::split()`] with its own seed, if it was not a
+    /// The share of the data that was held out for the estimate, by [`split`](crate::split::split) with its own seed, if it was not a
     /// race that chose it. Whether it learned from these rows afterwards is in the estimate.
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TaggerTrial {
     /// Its place among the candidates.
     pub candidate: usize,
@@ -48,6 +49,7 @@ impl TaggerTrial {
 
 /// All candidates on the same folds.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TaggerComparison {
     /// Best first; of equals, those named first.
     pub trials: Vec<TaggerTrial>,

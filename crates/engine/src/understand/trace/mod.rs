@@ -127,6 +127,7 @@ impl Ending {
 
 /// A run, round by round.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// The rounds that were asked for.
     pub rounds: Vec<TracedRound>,
@@ -183,7 +184,8 @@ impl ReadOut {
 /// Trains and writes down the rounds in `window`.
 ///
 /// ```
-/// use rosenblatt::{Dataset, Options, Spec, trace};
+/// use rosenblatt::{Dataset, Options, Spec};
+/// use rosenblatt::trace::trace;
 ///
 /// let data = Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["+", "-", "-", "+"]);
 /// let spec = Spec::new(Options { order: Some("given".parse()?), ..Options::default() })?;
@@ -613,7 +615,7 @@ mod tests {
             assert_eq!(trace.outputs.len(), 3, "{multiclass}");
             assert_eq!(trace.ending, Ending::Over(Stopped::Clean), "{multiclass}");
         }
-        for entry in crate::ALGORITHMS.iter() {
+        for entry in crate::algorithms::ALGORITHMS.iter() {
             let options = Options {
                 algorithm: entry.info.name.to_owned(),
                 bias: Some(Bias::None),
