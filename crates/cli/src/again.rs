@@ -1,14 +1,13 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
 use crate::args::DataArgs;
-use rosenblatt::calibration::Method;
+use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema};
 use rosenblatt::settings::Word;
 use rosenblatt::{
-    Calibration, Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Validation,
-    settings,
+    Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Validation, settings,
 };
 use serde_json::json;
 use std::ffi::OsString;

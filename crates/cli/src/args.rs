@@ -4,15 +4,15 @@
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use rosenblatt::core::{Decided, Declared, NameError, Param, Setting, Takes, Tasks};
 use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
-use rosenblatt::recipe::{Choice, Racing};
+use rosenblatt::recipe::{Choice, MemoryLimit, Racing};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
+use rosenblatt::tagger::TaggerOptions;
 use rosenblatt::{
-    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, TaggerOptions, Validation,
-    catalogue, files,
+    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
@@ -22,6 +22,33 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
+
+/// Makes a type a part of a command's options: how its flags are added, and how they are read.
+macro_rules! part_of_options {
+    ($name:ty, |$command:ident| $added:expr, |$matches:ident| $read:expr) => {
+        impl clap::Args for $name {
+            fn augment_args($command: clap::Command) -> clap::Command {
+                $added
+            }
+
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_args(command)
+            }
+        }
+
+        impl clap::FromArgMatches for $name {
+            fn from_arg_matches($matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+                Ok($read)
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use part_of_options;
 
 /// The words of every flag that was typed, by flag; none follow a flag that takes no value.
 #[derive(Debug, Clone, Default)]
@@ -73,30 +100,13 @@ impl Typed {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spoken(Vec<String>);
 
-impl Args for Spoken {
-    fn augment_args(command: Command) -> Command {
-        command
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        command
-    }
-}
-
-impl FromArgMatches for Spoken {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
-        // Groups of options are called like types.
-        let is_option = |name: &&str| !name.starts_with(char::is_uppercase);
-        let names = matches.ids().map(clap::Id::as_str).filter(is_option).filter(is_typed);
-        Ok(Self(names.map(str::to_owned).collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
+part_of_options!(Spoken, |command| command, |matches| {
+    let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    // Groups of options are called like types.
+    let is_option = |name: &&str| !name.starts_with(char::is_uppercase);
+    let names = matches.ids().map(clap::Id::as_str).filter(is_option).filter(is_typed);
+    Self(names.map(str::to_owned).collect())
+});
 
 impl Spoken {
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -151,7 +161,7 @@ fn arg((setting, default): &(Setting, Value)) -> Option<Arg> {
     let flag = setting.flag?;
     let default = match default {
         _ if !setting.unset.is_empty() => setting.unset.to_owned(),
-        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(true) if !is_bare(setting) => "yes".to_owned(),
         Value::String(name) if !is_bare(setting) => name.clone(),
         Value::Number(number) => number.to_string(),
         _ => String::new(),
@@ -160,7 +170,8 @@ fn arg((setting, default): &(Setting, Value)) -> Option<Arg> {
     let is_repeated = matches!(setting.takes, Takes::Texts | Takes::Pairs | Takes::Numbers | Takes::ByClass);
     let repeated = if is_repeated { " (may be repeated)" } else { "" };
     let details = if setting.details().is_empty() { "" } else { ". " };
-    let help = format!("{}{repeated}{default}{details}{}", setting.meaning(), setting.details());
+    let off = if setting.means == Some("false") { "Turn off: " } else { "" };
+    let help = format!("{off}{}{repeated}{default}{details}{}", setting.meaning(), setting.details());
     let arg = Arg::new(flag).long(flag).aliases(setting.aliases).help(help);
     let arg = if let Some(short) = setting.short { arg.short(short) } else { arg };
     if is_bare(setting) {
@@ -232,28 +243,15 @@ macro_rules! flags {
         #[derive(Debug, Clone, Default)]
         pub(crate) struct $name(pub(crate) Typed);
 
-        impl Args for $name {
-            fn augment_args(command: Command) -> Command {
+        part_of_options!(
+            $name,
+            |command| {
                 let suited: fn(Arg) -> Arg = $suited;
                 let command = command.next_help_heading($heading);
                 command.args($settings.iter().filter_map(arg).map(suited))
-            }
-
-            fn augment_args_for_update(command: Command) -> Command {
-                Self::augment_args(command)
-            }
-        }
-
-        impl FromArgMatches for $name {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-                Ok(Self(Typed::from_matches(&$settings, matches)))
-            }
-
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
+            },
+            |matches| Self(Typed::from_matches(&$settings, matches))
+        );
     };
 }
 
@@ -350,19 +348,6 @@ flags!(
     |arg| arg
 );
 
-flags!(
-    /// How rows are split to judge by.
-    SplitArgs, "Splitting rows", of::<Recipe>(), |arg| arg
-);
-
-impl SplitArgs {
-    /// The columns of times and of groups, if they are named.
-    pub(crate) fn columns(&self) -> (Option<String>, Option<String>) {
-        let word = |flag| self.0.word(flag).map(str::to_owned);
-        (word("time"), word("group"))
-    }
-}
-
 /// Which class is named once there are probabilities.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CostArgs {
@@ -394,6 +379,32 @@ impl NetworkArgs {
     pub(crate) fn values(&self) -> Result<Option<Value>, Failure> {
         let values = self.0.values::<NetworkOptions>()?;
         Ok((!values.is_empty()).then_some(Value::Object(values)))
+    }
+}
+
+flags!(
+    /// How a training goes, and how its outcome is judged.
+    RecipeArgs, "Training and estimate", [of::<Recipe>(), of::<MemoryLimit>()].concat(),
+    |arg| match arg.get_id().as_str() {
+        "no-refit" => arg.conflicts_with("folds"),
+        "online" => arg.conflicts_with_all([
+            "holdout", "epochs", "patience", "order", "max-updates", "folds", "calibrate", "export", "no-refit",
+            "no-held-out-scores", "memory",
+        ]),
+        "cache" => arg.requires("memory"),
+        "blank" => arg.requires("start_from"),
+        _ => arg,
+    }
+);
+
+impl RecipeArgs {
+    /// What the words mean.
+    pub(crate) fn recipe(&self) -> Result<Recipe, Failure> {
+        let (mut values, memory) = (self.0.values::<Recipe>()?, self.0.values::<MemoryLimit>()?);
+        if !memory.is_empty() {
+            values.insert("memory".to_owned(), Value::Object(memory));
+        }
+        serde_json::from_value(Value::Object(values)).map_err(|error| Failure::Usage(error.to_string()))
     }
 }
 
@@ -522,8 +533,9 @@ impl KernelParams {
     }
 }
 
-impl Args for KernelParams {
-    fn augment_args(command: Command) -> Command {
+part_of_options!(
+    KernelParams,
+    |command| {
         Self::known().into_iter().fold(command, |command, (name, param)| {
             let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
             let default = |info: &kernels::Info| {
@@ -536,28 +548,16 @@ impl Args for KernelParams {
             let arg = Arg::new(name).long(name).value_name(values).help(help);
             command.arg(arg.value_parser(by_name::<KernelValue>).allow_hyphen_values(true))
         })
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for KernelParams {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+    },
+    |matches| {
         let value = |value: &KernelValue| match value {
             KernelValue::Number(number) => json!(number),
             word => json!(word.to_string()),
         };
         let given = |name: &&str| Some(((*name).to_owned(), value(matches.get_one(name)?)));
-        Ok(Self(Self::known().keys().filter_map(given).collect()))
+        Self(Self::known().keys().filter_map(given).collect())
     }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
+);
 
 /// What is to be learned.
 #[derive(Args, Debug, Clone)]
@@ -699,6 +699,7 @@ pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, Name
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::FromArgMatches as _;
 
     rosenblatt::core::settings! {
         /// A group that stands nowhere else.
@@ -747,7 +748,7 @@ mod tests {
             let Some(flag) = option.flag else { continue };
             let found = train.get_arguments().find(|arg| arg.get_long() == Some(flag));
             let help = found.and_then(Arg::get_help).map(ToString::to_string).unwrap_or_default();
-            assert!(help.starts_with(option.meaning), "--{flag}: {help}");
+            assert!(help.trim_start_matches("Turn off: ").starts_with(option.meaning), "--{flag}: {help}");
             n_flags += 1;
         }
         assert!(n_flags > 50, "{n_flags}");

@@ -2,7 +2,7 @@
 //! what a terminal is sent.
 
 use crate::bench::Bench;
-use rosenblatt::ALGORITHMS;
+use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::model::model_checksum;
 use serde_json::{Value, json};
 use std::fs;

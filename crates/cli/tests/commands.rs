@@ -137,7 +137,7 @@ fn help_pages_and_completions_are_there() {
     assert!(page.contains("Make features of runs of words"), "{page}");
     let algorithms: serde_json::Value =
         serde_json::from_str(&bench.ok("rosenblatt algorithms --json")).unwrap();
-    assert_eq!(algorithms.as_array().unwrap().len(), rosenblatt::ALGORITHMS.len());
+    assert_eq!(algorithms.as_array().unwrap().len(), rosenblatt::algorithms::ALGORITHMS.len());
 }
 
 #[test]

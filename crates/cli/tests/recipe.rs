@@ -2,10 +2,10 @@
 //! `compare` promises `train` delivers.
 
 use crate::bench::Bench;
-use rosenblatt::compare::Candidate;
+use rosenblatt::compare::{Candidate, compare};
 use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
 use rosenblatt::recipe::{Calibrate, Plan};
-use rosenblatt::{Options, Recipe, compare};
+use rosenblatt::{Options, Recipe};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

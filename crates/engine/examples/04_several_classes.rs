@@ -1,7 +1,8 @@
 //! One class between two others: one-vs-rest cannot see it, one-vs-one and direct training can.
 
 use rosenblatt::core::{Order, Readout, Share};
-use rosenblatt::{Classes, Dataset, Error, Options, Spec, evaluate, train};
+use rosenblatt::options::Classes;
+use rosenblatt::{Dataset, Error, Options, Spec, evaluate, train};
 
 fn main() -> Result<(), Error> {
     let places: Vec<[f64; 1]> = (-9..=9).map(|place| [f64::from(place)]).collect();

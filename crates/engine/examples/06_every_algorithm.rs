@@ -1,6 +1,7 @@
 //! The table of algorithms, and what each makes of the same data: setosa against the other irises.
 
-use rosenblatt::{ALGORITHMS, Dataset, Error, Options, Spec, evaluate, train};
+use rosenblatt::algorithms::ALGORITHMS;
+use rosenblatt::{Dataset, Error, Options, Spec, evaluate, train};
 
 fn main() -> Result<(), Error> {
     let text = include_str!("../../data/bundled/iris.csv");

@@ -52,27 +52,27 @@
 //! | to | use |
 //! |---|---|
 //! | go from files to a model and an honest estimate | [`Recipe`], [`recipe`] |
-//! | see what there is to choose from | [`catalogue()`], [`ALGORITHMS`], [`algorithms`] |
+//! | see what there is to choose from | [`catalogue()`], [`algorithms`] |
 //! | train on rows in memory | [`builders`], [`train()`], [`Training`] with a start, checkpoints and observers |
 //! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
-//! | label the tokens of sentences | [`TaggerTraining`], [`Model::tagger`], [`tagger`] |
+//! | label the tokens of sentences | [`tagger`], [`Model::tagger`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
 //! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
-//! | evaluate | [`evaluate()`], [`cross_validate`], [`split()`] |
-//! | choose among algorithms | [`compare()`], [`race`] |
+//! | evaluate | [`evaluate()`], [`evaluate::cross_validate`], [`split`] |
+//! | choose among algorithms | [`compare`], [`race`] |
 //! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |
-//! | have probabilities | [`Model::calibrated`], [`Calibration`], [`calibration`] |
-//! | explain | [`insight::top_features`], [`Explainer`], [`misclassified`], [`vote_count`] |
+//! | have probabilities | [`Model::calibrated`], [`calibration`] |
+//! | explain | [`insight::top_features`], [`explain`], [`misclassified`], [`vote_count`] |
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
 //! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
-//! | go on from a model, or make one of several | [`Start`], [`mix()`], [`Mixing`] |
+//! | go on from a model, or make one of several | [`train::Start`], [`mix`] |
 //! | follow a long run, and stop it | [`Monitor`], [`monitor`] |
-//! | compute kernels on a graphics card | [`DeviceChoice`], [`device`] |
-//! | see every round of a run | [`trace()`]; go through it and back, [`trace::Walk`] |
-//! | see one step of a network by hand | [`back_propagation()`], [`layers`] |
+//! | compute kernels on a graphics card | [`device`] |
+//! | see every round of a run | [`trace`]; go through it and back, [`trace::Walk`] |
+//! | see one step of a network by hand | [`back_propagation`], [`layers`] |
 //! | run an experiment of the literature again | [`reproduce`] |
 //! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
@@ -87,8 +87,8 @@ mod learn;
 mod understand;
 
 pub use choose::{compare, race, recipe};
-pub use describe::{algorithms, defaults, device, monitor, rows, settings, split};
-use describe::{costs, error, estimate, fingerprint, options, spec, start, statistics, task};
+pub use describe::{algorithms, defaults, device, monitor, options, rows, settings, split};
+use describe::{costs, error, estimate, fingerprint, spec, start, statistics, task};
 pub use exchange::{catalogue, export};
 use judge::confusion;
 pub use judge::{evaluate, roc, separation};
@@ -101,19 +101,11 @@ pub use understand::{
     vote_count,
 };
 
-pub use algorithms::ALGORITHMS;
-pub use back_propagation::back_propagation;
-pub use calibration::Calibration;
 pub use catalogue::catalogue;
-pub use compare::compare;
 pub use costs::Costs;
-pub use device::DeviceChoice;
 pub use error::Error;
-pub use evaluate::{Evaluation, cross_validate, evaluate};
-pub use explain::Explainer;
+pub use evaluate::{Evaluation, evaluate};
 pub use export::export;
-pub use keep::held_out::HeldOut;
-pub use mix::{Mixing, mix};
 pub use model::{Checkpoint, Model, Predictor};
 pub use monitor::Monitor;
 pub use online::Online;
@@ -122,16 +114,12 @@ pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::files;
-pub use rosenblatt_data::{Dataset, Labels, Remedy};
+pub use rosenblatt_data::{Dataset, Labels};
 pub use rosenblatt_kernel as kernel;
 pub use rosenblatt_layers as layers;
 pub use rosenblatt_sequence as sequence;
-pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
-pub use split::split;
-pub use start::Start;
-pub use tagger::{Tagger, TaggerOptions, TaggerTraining};
+pub use spec::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
 pub use task::Task;
-pub use trace::trace;
 pub use train::{Training, train};
 
 /// The README's and the contributor's guide's code, compiled and run.

@@ -4,10 +4,12 @@
 //! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
 //! stop near the same minimum, scikit-learn a little earlier.
 
-use rosenblatt::calibration::Method;
+use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Dense, Readout};
 use rosenblatt::model::class_scores;
-use rosenblatt::{Calibration, Classes, Dataset, Model, Options, Spec, evaluate, split, train};
+use rosenblatt::options::Classes;
+use rosenblatt::split::split;
+use rosenblatt::{Dataset, Model, Options, Spec, evaluate, train};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {

@@ -4,10 +4,11 @@
 use rosenblatt::core::{DenseExamples, Order, Random, Readout};
 use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, View, load_with_schema};
 use rosenblatt::kernel::Setting;
+use rosenblatt::split::split;
+use rosenblatt::trace::trace;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    Checkpoint, Dataset, Mapping, Model, Online, Options, Spec, Training, Validation, evaluate, export,
-    split, trace, train,
+    Checkpoint, Dataset, Mapping, Model, Online, Options, Spec, Training, Validation, evaluate, export, train,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

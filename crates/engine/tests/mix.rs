@@ -1,15 +1,16 @@
 //! What mixing promises: one shard is one machine, to the bit; nothing depends on who is ready first; and on separable data
 //! the theorem's bound holds.
 
+use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Order, Random, Readout};
 use rosenblatt::evaluate::held_out_scores;
 use rosenblatt::mix::{
-    EpochMixed, Mixture, Pack, Packing, add, count_errors, epoch, pack, scores, with_probabilities,
+    EpochMixed, Mixing, Mixture, Pack, Packing, add, count_errors, epoch, mix, pack, scores,
+    with_probabilities,
 };
 use rosenblatt::{
-    ALGORITHMS, ClassWeights, Dataset, Error, KernelOptions, Labels, Mixing, Model, Options, Spec,
-    Validation, evaluate, mix, train,
+    ClassWeights, Dataset, Error, KernelOptions, Labels, Model, Options, Spec, Validation, evaluate, train,
 };
 use std::borrow::Cow;
 

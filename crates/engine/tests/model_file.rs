@@ -2,7 +2,8 @@
 
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::model::FormatError;
-use rosenblatt::{Classes, Dataset, KernelOptions, Mapping, Model, Options, Spec, train};
+use rosenblatt::options::Classes;
+use rosenblatt::{Dataset, KernelOptions, Mapping, Model, Options, Spec, train};
 use std::fs;
 
 fn data() -> Dataset {

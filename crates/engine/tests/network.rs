@@ -2,12 +2,13 @@
 
 use rosenblatt::calibration::Method;
 use rosenblatt::core::{Bias, Dense, Order, Random, Readout};
-use rosenblatt::explain::Contribution;
+use rosenblatt::explain::{Contribution, Explainer};
 use rosenblatt::export::Export;
 use rosenblatt::layers::Activation;
+use rosenblatt::options::Classes;
 use rosenblatt::{
-    Classes, Dataset, Error, Explainer, KernelOptions, Mapping, Model, NetworkOptions, Online, Options, Spec,
-    evaluate, export, train,
+    Dataset, Error, KernelOptions, Mapping, Model, NetworkOptions, Online, Options, Spec, evaluate, export,
+    train,
 };
 use std::collections::BTreeMap;
 

@@ -2,9 +2,10 @@
 //! however often it was left.
 
 use rosenblatt::data::{ReadOptions, Source, load_source};
+use rosenblatt::options::Classes;
 use rosenblatt::recipe::{Choice, Ongoing};
 use rosenblatt::settings::Asked;
-use rosenblatt::{Classes, KernelOptions, Mapping, Model, Options, Recipe};
+use rosenblatt::{KernelOptions, Mapping, Model, Options, Recipe};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -8,7 +8,8 @@ use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
 use rosenblatt::recipe::{Choice, Plan};
 use rosenblatt::settings::Asked;
-use rosenblatt::{Checkpoint, Dataset, Error, Monitor, Options, Recipe, Spec, Trained, split};
+use rosenblatt::split::split;
+use rosenblatt::{Checkpoint, Dataset, Error, Monitor, Options, Recipe, Spec, Trained};
 use std::fmt::Write as _;
 
 /// Points around the centres of their classes, some far from home.

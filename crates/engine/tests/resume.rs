@@ -1,10 +1,12 @@
 //! A run that is stopped and resumed, again and again, ends in the bits of one that was left alone.
 
+use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
+use rosenblatt::options::Classes;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, KernelOptions, Model, Online, Options,
-    Spec, Training, Validation,
+    Checkpoint, ClassWeights, Dataset, Error, KernelOptions, Model, Online, Options, Spec, Training,
+    Validation,
 };
 
 /// Rows that no hyperplane separates, of `n_classes` classes.

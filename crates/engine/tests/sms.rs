@@ -2,7 +2,8 @@
 
 use rosenblatt::data::{ReadOptions, load};
 use rosenblatt::evaluate::evaluate_rows;
-use rosenblatt::{Options, Spec, Training, split};
+use rosenblatt::split::split;
+use rosenblatt::{Options, Spec, Training};
 
 const MESSAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/bundled/sms-spam.tsv");
 

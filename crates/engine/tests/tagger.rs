@@ -3,13 +3,16 @@
 
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::Source;
+use rosenblatt::mix::{Mixing, mix};
 use rosenblatt::model::model_checksum;
 use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::sequence::Scheme;
 use rosenblatt::sequence::spans::spans;
-use rosenblatt::tagger::{self, Judging, Room, TaggerEstimate, TaggerTrial};
+use rosenblatt::tagger::{
+    self, Judging, Room, Tagger, TaggerEstimate, TaggerOptions, TaggerTraining, TaggerTrial,
+};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Checkpoint, Error, Mixing, Model, Tagger, TaggerOptions, TaggerTraining, Task, mix};
+use rosenblatt::{Checkpoint, Error, Model, Task};
 use std::fmt::Write as _;
 
 /// Sentences of a small language whose phrases can be told by words and neighbours: words, tags, labels.

@@ -7,7 +7,7 @@ use crate::words::{count, counted};
 use crate::{Figure, Needs};
 use rosenblatt::core::{Loss, Readout};
 use rosenblatt::curves::{EpochPoint, learning_curve};
-use rosenblatt::split;
+use rosenblatt::split::split;
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
 
 pub(crate) const FIGURE: Figure = Figure {

@@ -7,7 +7,8 @@ use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
 use rosenblatt::core::{Decision, Dense, Hyperplanes, Observer, Random, Round};
-use rosenblatt::{Spec, Training, trace};
+use rosenblatt::trace::trace;
+use rosenblatt::{Spec, Training};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
 use std::ops::ControlFlow;
 

@@ -10,11 +10,11 @@ use crate::words::{
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, texts, visit};
-use rosenblatt::explain::{Contribution, Explanation};
+use rosenblatt::explain::{Contribution, Explainer, Explanation};
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::top_features_by_class;
 use rosenblatt::misclassified::Misclassified;
-use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, evaluate};
+use rosenblatt::{Dataset, Error, Evaluation, Model, Options, Spec, evaluate};
 use rosenblatt_plot::{Heat, Ruler, Tile};
 
 /// How many epochs a run for a picture takes at most.

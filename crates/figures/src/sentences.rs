@@ -6,9 +6,9 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{count, counted, percent, short_number};
 use crate::{Figure, Needs};
+use rosenblatt::Model;
 use rosenblatt::sequence::spans::{Agreement, Count};
-use rosenblatt::tagger::{Mistaken, TaggerEstimate};
-use rosenblatt::{Model, Tagger};
+use rosenblatt::tagger::{Mistaken, Tagger, TaggerEstimate};
 use rosenblatt_plot::{Canvas, Confusion, Picture, PlotError, Svg, Transitions};
 use std::collections::BTreeMap;
 
@@ -217,7 +217,7 @@ impl TaggerReport<'_> {
             "The most confident first, one of a sentence. Where the tagger is sure and wrong, the label may be, too.",
         );
         for mistake in &self.mistakes {
-            let Mistaken { words, truth, found, token, lead, reason } = mistake;
+            let Mistaken { words, truth, found, token, lead, reason, .. } = mistake;
             let heading = format!(
                 "{}: {} taken for {}, ahead by {}",
                 words[*token],

@@ -11,12 +11,12 @@ use rosenblatt::core::{Hyperplanes, Observer, Readout, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
 use rosenblatt::evaluate::{evaluate_rows, matched};
 use rosenblatt::misclassified::{Misclassified, misclassified};
+use rosenblatt::model::HeldOut;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
-use rosenblatt::{
-    Dataset, Error, Evaluation, HeldOut, Labels, Model, Online, Options, Spec, Training, split, train,
-};
+use rosenblatt::split::split;
+use rosenblatt::{Dataset, Error, Evaluation, Labels, Model, Online, Options, Spec, Training, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

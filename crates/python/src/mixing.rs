@@ -13,9 +13,9 @@ use pyo3::types::{PyBytes, PyIterator};
 use rosenblatt::calibration::Method;
 use rosenblatt::core::NameError;
 use rosenblatt::data::{Dataset, Labels, MatrixRef, ReadOptions, Schema, load_with_schema};
-use rosenblatt::mix::{self, Mixture, Packing};
+use rosenblatt::mix::{self, Mixing, Mixture, Packing};
 use rosenblatt::rows::check_finite;
-use rosenblatt::{Error, Mixing, Model, Spec};
+use rosenblatt::{Error, Model, Spec};
 use rosenblatt_data::{DataError, Lender, Packs};
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -394,5 +394,5 @@ pub(crate) fn read_rows<'py>(py: Python<'py>, reading: &str, table: Given) -> Py
 pub(crate) fn mix_models(py: Python<'_>, models: Vec<PyRef<'_, PyModel>>, by: &str) -> PyResult<PyModel> {
     let models: Vec<Model> = models.iter().map(|model| model.model.clone()).collect();
     let by: Mixing = named(by)?;
-    alone(py, |_| Ok(rosenblatt::mix(&models, by)?.into()))
+    alone(py, |_| Ok(rosenblatt::mix::mix(&models, by)?.into()))
 }

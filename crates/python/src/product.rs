@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::compare::{Candidate, TrialFold};
 use rosenblatt::data::{ReadOptions, Schema, load_with_schema};
-use rosenblatt::{Options, Recipe, Spec, compare as compare_all, trace as trace_rounds};
+use rosenblatt::{Options, Recipe, Spec, compare::compare as compare_all, trace::trace as trace_rounds};
 use rosenblatt_figures::{Canvas, Look, Settings, Subject, Svg, find};
 use serde_json::json;
 

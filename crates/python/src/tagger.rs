@@ -6,10 +6,10 @@ use crate::sentences::{Tokens, listed, take_in};
 use crate::work::{Signals, Told, alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use rosenblatt::Model;
 use rosenblatt::data::{SentenceFormat, SentenceStream, Sentences, find_sentence_format, sentences};
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{self, Judging, Room, agreement_report};
-use rosenblatt::{Model, Tagger, TaggerOptions, TaggerTraining};
+use rosenblatt::tagger::{self, Judging, Room, Tagger, TaggerOptions, TaggerTraining, agreement_report};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -4,9 +4,8 @@ use crate::answers::{Form, Wish};
 use crate::bodies::{self, Kind};
 use crate::config::Limits;
 use crate::problem::Problem;
-use rosenblatt::Tagger;
 use rosenblatt::data::{SentenceStream, Sentences, Source, find_sentence_format, sentences};
-use rosenblatt::tagger::{Room, Telling, agreement_report};
+use rosenblatt::tagger::{Room, Tagger, Telling, agreement_report};
 use serde_json::Value;
 
 /// The sentences of a body.

@@ -3,8 +3,8 @@
 use crate::bench::{Answer, Bench, PETS, ask, model_of, perceptron, pets};
 use rosenblatt::data::{ReadOptions, Source, load_source};
 use rosenblatt::recipe::Plan;
-use rosenblatt::tagger::Judging;
-use rosenblatt::{Error, Model, Options, TaggerOptions, TaggerTraining};
+use rosenblatt::tagger::{Judging, TaggerOptions, TaggerTraining};
+use rosenblatt::{Error, Model, Options};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -2,7 +2,8 @@
 
 use rosenblatt::core::{Mistake, Zero};
 use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Scaling};
-use rosenblatt::{Classes, Options, Spec};
+use rosenblatt::options::Classes;
+use rosenblatt::{Options, Spec};
 use std::fmt::Write as _;
 
 /// `rosenblatt trace FILE …`, or `train` where there are no weights to trace.

@@ -5,12 +5,13 @@ use crate::presets::preset;
 use crate::proof::{self, Bound};
 use rosenblatt::core::{Bias, Dense, Examples, Mistake};
 use rosenblatt::data::{
-    Column, ColumnKind, DataError, LabelColumn, Missing, Precision, ReadOptions, Scaling, Schema, Source,
-    load_with_schema,
+    Column, ColumnKind, DataError, LabelColumn, Missing, Precision, ReadOptions, Remedy, Scaling, Schema,
+    Source, load_with_schema,
 };
 use rosenblatt::slice::Slice;
+use rosenblatt::split::split;
 use rosenblatt::trace::{Told, TracedRound, Walk, latex, markdown};
-use rosenblatt::{Dataset, Error, Model, Options, Remedy, Spec, algorithms, catalogue, split};
+use rosenblatt::{Dataset, Error, Model, Options, Spec, algorithms, catalogue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;

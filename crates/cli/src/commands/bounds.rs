@@ -51,11 +51,11 @@ pub(super) fn beside<'a>(
         return Err(Error::NeedsMemory { what: "a proof beside the run" });
     };
     if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
-        return Err(Error::Range {
-            name: "bounds",
-            expected: "those of the perceptron with two classes",
-            found: format!("{} with {}", spec.entry().info.name, data.labels().len()),
-        });
+        return Err(Error::range(
+            "bounds",
+            "those of the perceptron with two classes",
+            format!("{} with {}", spec.entry().info.name, data.labels().len()),
+        ));
     }
     if spec.options().map.is_some() {
         return Err(Error::Mapped { what: "bounds measure" });
@@ -81,11 +81,7 @@ struct Live<'a, E: Examples> {
 impl<'a, E: Examples> Live<'a, E> {
     fn new(examples: E, bias: Bias, watch: Watch<'a>, into: &'a mut Option<Bounds>) -> Result<Self, Error> {
         let rows = Rows::new(examples, |class| Some(class == 1));
-        let rows = rows.map_err(|error| Error::Range {
-            name: "bounds",
-            expected: "about rows that can be certified",
-            found: error.to_string(),
-        })?;
+        let rows = rows.map_err(|error| Error::range("bounds", "about rows that can be certified", error))?;
         let rival = rival(&rows, bias);
         let mut proof = Invariants::new(examples, bias);
         if let Some(rival) = &rival {

@@ -4,7 +4,8 @@ use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::files::Claim;
-use rosenblatt::{Mixing, Model, Task};
+use rosenblatt::mix::Mixing;
+use rosenblatt::{Model, Task};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let _claim = Claim::take(&args.output)?;
     let models = args.models.iter().map(Model::load).collect::<Result<Vec<_>, _>>()?;
     models.iter().try_for_each(|model| model.check_room("a mean", 16))?;
-    let mean = rosenblatt::mix(&models, args.by)?;
+    let mean = rosenblatt::mix::mix(&models, args.by)?;
     let (one, many) = if mean.task() == Task::Tags { ("sentence", "sentences") } else { ("row", "rows") };
     if models.len() > 1 && models.iter().any(Model::has_probabilities) {
         ui::note(&format!("probabilities are left out: no {one} that they were fitted on knows the mean"));

@@ -3,13 +3,13 @@
 //! What there is to see, and what can be chosen about it, is in the table of the figures crate; here it becomes words of
 //! a command line, and the picture gets its place.
 
-use crate::args::{DataArgs, SpecArgs};
+use crate::args::{DataArgs, SpecArgs, part_of_options};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui::{self, count};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
 use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::recipe::Choice;
@@ -114,8 +114,9 @@ fn settings() -> Vec<(&'static Setting, String)> {
     all
 }
 
-impl clap::Args for SettingArgs {
-    fn augment_args(command: Command) -> Command {
+part_of_options!(
+    SettingArgs,
+    |command| {
         let heading = "What a kind can show";
         settings().into_iter().fold(command, |command, (setting, help)| {
             let takes = match setting.takes {
@@ -144,31 +145,19 @@ impl clap::Args for SettingArgs {
                 }
             })
         })
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl clap::FromArgMatches for SettingArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+    },
+    |matches| {
         let is_said = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let said = settings().into_iter().filter(|(setting, _)| is_said(setting.name));
-        Ok(Self(said.fold(Settings::default(), |all, (setting, _)| {
+        Self(said.fold(Settings::default(), |all, (setting, _)| {
             let value = match setting.takes {
                 Takes::Switch => Some("true"),
                 _ => matches.get_one::<String>(setting.name).map(String::as_str),
             };
             value.map_or_else(|| all.clone(), |value| all.clone().with(setting.name, value))
-        })))
+        }))
     }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
+);
 
 impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {

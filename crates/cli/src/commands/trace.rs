@@ -8,8 +8,8 @@ use clap::Command;
 use rosenblatt::back_propagation::{BackPropagation, back_propagation};
 use rosenblatt::core::Stopped;
 use rosenblatt::recipe::{LabelFound, with_positive};
-use rosenblatt::trace::{Ending, Told, Trace, Walk, latex, markdown, number, vector};
-use rosenblatt::{split, trace};
+use rosenblatt::split::split;
+use rosenblatt::trace::{Ending, Told, Trace, Walk, latex, markdown, number, trace, vector};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::json;
@@ -175,7 +175,7 @@ pub(super) fn form(args: &Args) -> &str {
 
 /// Back-propagation, round by round: what every unit says and how the loss grows with its sum, then every weight.
 fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
-    let BackPropagation { rounds, activation, loss, optimiser, features, outputs } = traced;
+    let BackPropagation { rounds, activation, loss, optimiser, features, outputs, .. } = traced;
     if form == "jsonl" {
         let lines: Vec<String> = rounds.iter().map(|round| json!(round).to_string()).collect();
         return ui::print(&format!("{}\n", lines.join("\n")));

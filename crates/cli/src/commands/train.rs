@@ -7,9 +7,9 @@ use super::tagger;
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, SpecArgs, SplitArgs, Spoken, TaggerArgs};
+use crate::args::{CostArgs, DataArgs, RecipeArgs, SpecArgs, Spoken, TaggerArgs};
 use crate::checkpoints::{Checkpoints, Every};
-use crate::choices::{choice, export_help};
+use crate::choices::export_help;
 use crate::failure::Failure;
 use crate::paths::default_model;
 use crate::signals;
@@ -17,8 +17,8 @@ use crate::ui;
 use rosenblatt::core::Readout;
 use rosenblatt::files::{Claim, is_stdout, previous_path};
 use rosenblatt::model::Date;
-use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained, settings};
+use rosenblatt::recipe::{Choice, Plan};
+use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::ffi::OsString;
@@ -72,32 +72,14 @@ pub(crate) struct Args {
     /// [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
     #[arg(long, alias = "test-size", value_name = "SHARE", value_parser = share)]
     pub(super) holdout: Option<f64>,
-    /// Keep the model that did not learn from the held-out rows, which spares the second training
-    #[arg(long, conflicts_with = "folds")]
-    no_refit: bool,
-    /// Leave the scores and classes of the held-out rows, by which `report` and `plot` judge it, out of the model
-    #[arg(long)]
-    no_held_out_scores: bool,
     /// Estimate the error by cross-validation on N folds instead; the model itself learns from all rows
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
-    /// Fit probabilities on held-out rows by this method
-    #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
-    pub(super) calibrate: Calibrate,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
-    /// Make this the positive class [default: the second of two]. If there are more than two, it is told from all
-    /// others taken together, which become `not CLASS`
-    #[arg(long, value_name = "CLASS")]
-    positive: Option<String>,
     /// Name all classes, in their order [default: those found in the data; numbers by value, names by the alphabet]
     #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
     classes: Option<Vec<String>>,
-    /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the error of the
-    /// predictions made before each row was learned from. There is no race: the rule is perceptron, or the one named
-    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max-updates", "folds",
-        "calibrate", "export", "no_refit", "no_held_out_scores"])]
-    online: bool,
     /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows [default: only when
     /// interrupted]
     #[arg(long, value_name = "N|TIME|ROWS")]
@@ -116,22 +98,9 @@ pub(crate) struct Args {
     /// Train the perceptron, without a race, and show its mistakes beside their bounds, epoch by epoch
     #[arg(long, conflicts_with = "online")]
     bounds: bool,
-    /// Keep rows that take more memory than this (512MiB, 2GiB) in a cache on disk, which every epoch reads [default:
-    /// no limit]. Rows are then visited as they stand (`--order given`) and the error is estimated on a hold-out; with that
-    /// order and `--holdout 0.2` the model is the same in memory. Twelve bytes a row stay in memory
-    #[arg(long, value_name = "SIZE", value_parser = settings::bytes, conflicts_with = "online")]
-    memory: Option<u64>,
-    /// Keep that cache here and use it again for the same data read in the same way (with --memory) [default: a temporary
-    /// file]
-    #[arg(long, value_name = "PATH", requires = "memory")]
-    cache: Option<PathBuf>,
     /// Start from the weights of this model, and read rows as it does [default: from zero]
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     pub(super) start_from: Option<PathBuf>,
-    /// Take only the classes, columns and options of that model, and start from weights of zero (with --start-from). Models
-    /// with votes, a kernel or a map can be started from in this way only
-    #[arg(long, requires = "start_from")]
-    blank: bool,
     /// Take in classes that the first rows do not show, each when its first row comes (with --online) [default: such a
     /// class is an error]
     #[arg(long, requires = "online")]
@@ -140,7 +109,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    split: SplitArgs,
+    recipe: RecipeArgs,
     #[command(flatten)]
     decision: CostArgs,
     #[command(flatten)]
@@ -257,12 +226,11 @@ impl Args {
     }
 
     pub(super) fn is_online(&self) -> bool {
-        self.online
+        self.recipe.0.has("online")
     }
 
     /// What the words mean.
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
-        let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
         let costs = self.decision.costs()?;
         let mut choice = choice;
         // Candidates that were named carry their parameters, and what is said of networks, themselves.
@@ -286,11 +254,7 @@ impl Args {
         if tagging.is_some() {
             start.as_ref().map(Model::to_tag).transpose()?;
         }
-        let (time, group) = self.split.columns();
         Ok(Recipe {
-            time,
-            group,
-            ties: Arc::default(),
             reading: ReadOptions {
                 classes: self.classes.clone(),
                 grow_classes: self.grow_classes,
@@ -304,14 +268,8 @@ impl Args {
                 (None, Some(share)) => Plan::HoldOut(share),
                 (None, None) => Plan::Auto,
             },
-            refit: !self.no_refit,
-            keep_held_out: !self.no_held_out_scores,
-            calibration: self.calibrate,
-            positive: self.positive.clone(),
-            memory,
-            online: self.online,
             start: start.map(Arc::new),
-            blank: self.blank,
+            ..self.recipe.recipe()?
         })
     }
 
@@ -323,7 +281,7 @@ impl Args {
         checkpoints: Checkpoints,
         checkpoint: Option<Checkpoint>,
     ) -> Result<(Trained, Face, Arc<Mutex<Checkpoints>>), Failure> {
-        let of_rows = self.online && recipe.tagging.is_none();
+        let of_rows = recipe.online && recipe.tagging.is_none();
         let mut face = Face::new(!of_rows, recipe.reading.meter.clone());
         let checkpoints = Arc::new(Mutex::new(checkpoints));
         face.checkpoints = Some(Arc::clone(&checkpoints));

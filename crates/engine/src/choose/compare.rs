@@ -77,11 +77,13 @@ impl FromStr for Candidate {
 
     fn from_str(word: &str) -> Result<Self, Error> {
         let word = word.trim();
-        let wrong = || Error::Range {
-            name: "algorithms",
-            expected: "names of algorithms with commas between them, for instance pa1(C=0.1), perceptron:voted or \
+        let wrong = || {
+            Error::range(
+                "algorithms",
+                "names of algorithms with commas between them, for instance pa1(C=0.1), perceptron:voted or \
                        perceptron@poly^4",
-            found: format!("`{word}`"),
+                format!("`{word}`"),
+            )
         };
         let (rest, readout) = match word.rsplit_once(':') {
             Some((rest, readout)) => (rest, Some(readout.parse::<Readout>()?)),
@@ -130,6 +132,7 @@ impl Spec {
 
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Trial {
     /// Its place among the candidates.
     pub candidate: usize,
@@ -141,6 +144,7 @@ pub struct Trial {
 
 /// One training, judged on the fold it never saw.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TrialFold {
     /// Of each row of the fold, whether it was given the wrong class.
     pub wrong: Vec<bool>,
@@ -198,6 +202,7 @@ impl Trial {
 
 /// All candidates on the same folds.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Best first; of equals, those named first.
     pub trials: Vec<Trial>,

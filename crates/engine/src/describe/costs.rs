@@ -6,7 +6,7 @@
 //! costs `t`. What is wished stands in the description of a run, and so in every model, and whoever predicts,
 //! evaluates or exports follows it.
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,14 +29,12 @@ pub enum Costs {
 impl Costs {
     /// Checks what can be checked before the classes are known.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let range =
-            |name, expected, found: &f64| Err(Error::Range { name, expected, found: found.to_string() });
         match self {
             Self::Threshold(share) if !(*share > 0.0 && *share < 1.0) => {
-                range("threshold", "between 0 and 1", share)
+                refuse("threshold", "between 0 and 1", share)
             }
             Self::Given(costs) => match costs.values().find(|cost| !cost.is_finite() || **cost < 0.0) {
-                Some(cost) => range("cost", "zero or positive", cost),
+                Some(cost) => refuse("cost", "zero or positive", cost),
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -68,7 +66,7 @@ impl Costs {
             Self::Threshold(_) if n_classes != 2 => {
                 let expected = "left out for more than two classes, or one of them named as the positive one";
                 let found = format!("given for {n_classes}");
-                return Err(Error::Range { name: "threshold", expected, found });
+                return refuse("threshold", expected, found);
             }
             Self::Threshold(share) => (costs[1], costs[2]) = (*share, 1.0 - share),
             Self::Given(given) => {

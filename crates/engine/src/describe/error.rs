@@ -357,7 +357,21 @@ pub enum Error {
     },
 }
 
+/// Refuses what is out of its range.
+pub(crate) fn refuse<T>(
+    name: &'static str,
+    expected: &'static str,
+    found: impl std::fmt::Display,
+) -> Result<T, Error> {
+    Err(Error::range(name, expected, found))
+}
+
 impl Error {
+    /// An option that is out of its range.
+    pub fn range(name: &'static str, expected: &'static str, found: impl std::fmt::Display) -> Self {
+        Self::Range { name, expected, found: found.to_string() }
+    }
+
     /// The same mistake, where the rows at hand are those behind `n_before` others.
     #[must_use]
     pub fn behind(self, n_before: usize) -> Self {

@@ -8,7 +8,7 @@ pub(crate) mod error;
 pub(crate) mod estimate;
 pub(crate) mod fingerprint;
 pub mod monitor;
-pub(crate) mod options;
+pub mod options;
 pub mod rows;
 pub mod settings;
 pub(crate) mod spec;

@@ -3,7 +3,7 @@
 //!
 //! What a setting is called, means and takes is declared with its struct; see [`settings!`](rosenblatt_core::settings!).
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use rosenblatt_core::{Declared, Setting, Takes};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -138,7 +138,7 @@ pub(crate) fn check<T: Group>(options: &T) -> Result<(), Error> {
         };
         if !holds {
             let found = number.unwrap_or(f64::NAN).to_string();
-            return Err(Error::Range { name: setting.name, expected, found });
+            return refuse(setting.name, expected, found);
         }
     }
     Ok(())
@@ -184,7 +184,7 @@ pub fn words(setting: &Setting, value: &Value) -> Vec<Word> {
     };
     match (setting.takes, value) {
         (Takes::Group(_) | Takes::Other, _) | (_, Value::Null) => Vec::new(),
-        _ if setting.means.is_some_and(|means| value == means) => vec![(flag.to_owned(), None)],
+        _ if setting.means.is_some_and(|means| plain(value) == means) => vec![(flag.to_owned(), None)],
         _ if setting.means.is_some() => Vec::new(),
         (Takes::Switch, Value::Bool(is_on)) if !setting.value.is_empty() => {
             vec![word(if *is_on { "yes" } else { "no" }.to_owned())]
@@ -249,6 +249,7 @@ pub fn value(setting: &Setting, words: &[String]) -> Result<Value, String> {
         words.iter().map(pair).collect::<Result<Map<_, _>, _>>().map(Value::Object)
     };
     match setting.takes {
+        Takes::Switch if setting.means.is_some() => Ok(json!(setting.means == Some("true"))),
         _ if setting.means.is_some() => Ok(json!(setting.means)),
         Takes::Switch => Ok(json!(setting.value.is_empty() || last == "yes")),
         Takes::AtLeast(_) => last.parse::<u64>().map(Value::from).map_err(|error| error.to_string()),

@@ -7,11 +7,10 @@
 use crate::algorithms::{self, Entry};
 use crate::costs::Costs;
 use crate::device::DeviceChoice;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::estimate::{Calibrate, Method};
-pub use crate::options::{
-    ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation,
-};
+pub(crate) use crate::options::Classes;
+pub use crate::options::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use crate::settings;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;
@@ -52,12 +51,12 @@ impl Spec {
         }
         if let (Some(map), Some(_)) = (&options.map, &options.kernel) {
             let expected = "none beside a kernel that is learned with as it is; a map names its own";
-            return Err(Error::Range { name: "map", expected, found: map.name.clone() });
+            return refuse("map", expected, &map.name);
         }
         if let ClassWeights::Given(weights) = &options.class_weights {
             let wrong = weights.values().find(|weight| !(weight.is_finite() && **weight >= 0.0));
             if let Some(found) = wrong.map(f64::to_string) {
-                return Err(Error::Range { name: "class-weights", expected: "zero or positive", found });
+                return refuse("class-weights", "zero or positive", found);
             }
         }
         options.costs.check()?;
@@ -67,7 +66,7 @@ impl Spec {
         let spec = Self { options, entry, kernel, map };
         if entry.info.picks_worst && spec.order() != Order::Worst {
             let expected = "worst, or left out, for a rule that picks the row of smallest margin itself";
-            return Err(Error::Range { name: "order", expected, found: spec.order().to_string() });
+            return refuse("order", expected, spec.order());
         }
         spec.check_network()?;
         if spec.entry.network {
@@ -105,8 +104,7 @@ impl Spec {
 
     fn suits<A: Algorithm>(&self) -> Result<(), Error> {
         let rule = A::new(&self.params())?;
-        let refuse =
-            |expected| Err(Error::Range { name: "algorithm", expected, found: A::INFO.name.to_owned() });
+        let refuse = |expected| refuse("algorithm", expected, A::INFO.name);
         if self.kernel().is_some() && !A::Space::SUITS_KERNELS {
             return refuse("one that can learn behind a kernel, as perceptron and pa1 can");
         }
@@ -130,14 +128,13 @@ impl Spec {
     }
 
     fn check_network(&self) -> Result<(), Error> {
-        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
         let options = &self.options;
         if !self.entry.network {
             return match options.network {
                 Some(_) => {
                     let expected =
                         "a network, as mlp is, where hidden units, activation, optimiser or loss are named";
-                    refuse("algorithm", expected, self.entry.info.name.to_owned())
+                    refuse("algorithm", expected, self.entry.info.name)
                 }
                 None => Ok(()),
             };
@@ -150,19 +147,19 @@ impl Spec {
         }
         if self.readout() != Readout::Last {
             let expected = "last for a network, whose hypotheses cannot be averaged";
-            return refuse("readout", expected, self.readout().to_string());
+            return refuse("readout", expected, self.readout());
         }
         if options.multiclass == Classes::OneVsOne {
             let expected = "one-vs-rest or direct-max for a network, which has an output per class";
-            return refuse("multiclass", expected, options.multiclass.to_string());
+            return refuse("multiclass", expected, options.multiclass);
         }
         if let Some(bias) = options.bias.filter(|bias| *bias != Bias::Learned) {
             let expected = "learned, or left out, for a network, whose units have one each";
-            return refuse("bias", expected, bias.to_string());
+            return refuse("bias", expected, bias);
         }
         if self.order() == Order::Worst {
             let expected = "one that visits all rows, for a network";
-            return refuse("order", expected, self.order().to_string());
+            return refuse("order", expected, self.order());
         }
         let sizes = options.network.as_ref().and_then(|network| network.sizes.as_ref());
         if let Some(sizes) = sizes {
@@ -187,48 +184,46 @@ impl Spec {
 
     fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {
         let readout = self.readout();
-        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
         if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running | Average::From(_))) {
             let expected = "last, averaged, averaged-pre, averaged-both, voted or random with a kernel";
-            return refuse("readout", expected, readout.to_string());
+            return refuse("readout", expected, readout);
         }
         if options.normalised && readout == Readout::Voted {
             let expected = "one whose hypotheses have a length that counts, which votes do not";
-            return refuse("readout", expected, readout.to_string());
+            return refuse("readout", expected, readout);
         }
         Ok(())
     }
 
     fn check_budget(&self, options: &KernelOptions) -> Result<(), Error> {
-        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
         let (Some(budget), Some(kernel)) = (options.budget, self.kernel) else { return Ok(()) };
         if let DeviceChoice::Gpu(_) = options.device {
             let expected =
                 "auto or cpu with a budget: few rows that come and go are met faster by the processor";
-            return refuse("device", expected, options.device.to_string());
+            return refuse("device", expected, options.device);
         }
         if budget == 0 {
-            return refuse("budget", "at least 1", budget.to_string());
+            return refuse("budget", "at least 1", budget);
         }
         if options.removal != Removal::Random && budget > MOST_WITH_MATRIX {
             let expected = "at most 10000 unless rows are removed at random, as a square of numbers is kept";
-            return refuse("budget", expected, budget.to_string());
+            return refuse("budget", expected, budget);
         }
         if self.readout() != Readout::Last || options.normalised {
             let expected = "last with a budget, and not normalised, as what was removed is gone";
-            return refuse("readout", expected, self.readout().to_string());
+            return refuse("readout", expected, self.readout());
         }
         if options.removal == Removal::Forgetron {
             // Its bound speaks of the perceptron and of values of at most 1.
             if !self.entry.info.fixed_increment {
-                return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name.to_owned());
+                return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name);
             }
             if !kernel.at_most_one {
-                return refuse("kernel", &FOR_FORGETRON, kernel.name.to_owned());
+                return refuse("kernel", &FOR_FORGETRON, kernel.name);
             }
         }
         if options.removal == Removal::Projectron && !kernel.positive_definite {
-            return refuse("kernel", "positive definite for the projectron", kernel.name.to_owned());
+            return refuse("kernel", "positive definite for the projectron", kernel.name);
         }
         Ok(())
     }

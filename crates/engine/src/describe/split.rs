@@ -13,7 +13,8 @@ pub(crate) type Part = (Vec<u32>, Vec<u32>);
 /// Splits the rows in two, `fraction` of every class into the second part. Both lists ascend.
 ///
 /// ```
-/// use rosenblatt::{Dataset, split};
+/// use rosenblatt::Dataset;
+/// use rosenblatt::split::split;
 ///
 /// let data = Dataset::from_rows(&[[0.0]; 10], &["a", "b", "a", "b", "a", "b", "a", "b", "a", "b"]);
 /// let (train, test) = split(&data, 0.4, 7);

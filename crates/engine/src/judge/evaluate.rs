@@ -1,7 +1,7 @@
 //! How good a model is on rows whose classes are known.
 
 use crate::calibration::{Calibration, Losses, Method, n_curves};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::keep::held_out;
 use crate::model::{Model, class_scores, each_prediction};
 use crate::monitor::{Monitor, OrStop, Stage};
@@ -23,6 +23,7 @@ pub use crate::confusion::ConfusionMatrix;
 /// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
 /// every class.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// Rows looked at.
     pub rows: u64,
@@ -416,7 +417,7 @@ impl Folds {
     pub(crate) fn new(data: &Dataset, n_folds: usize, seed: u64) -> Result<Self, Error> {
         if n_folds < 2 {
             let (name, expected) = ("folds", "at least 2");
-            return Err(Error::Range { name, expected, found: n_folds.to_string() });
+            return refuse(name, expected, n_folds);
         }
         if n_folds > data.len() {
             return Err(Error::TooFewRows { folds: n_folds, rows: data.len() });

@@ -12,7 +12,7 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use rosenblatt_certify::{
     Answer, Certificate, Findings, Polynomial, Question, Rows, Verdict, Watch, check, decide, investigate,
     investigate_in,
@@ -81,11 +81,7 @@ impl Sides {
         class(data, positive)?;
         let negative = match against {
             Some(against) if against == positive => {
-                return Err(Error::Range {
-                    name: "against",
-                    expected: "another class than the positive one",
-                    found: against.to_owned(),
-                });
+                return refuse("against", "another class than the positive one", against);
             }
             Some(against) => Some(against.to_owned()),
             None if names.len() == 2 => names.iter().find(|name| *name != positive).cloned(),
@@ -124,6 +120,7 @@ fn class(data: &Dataset, name: &str) -> Result<u32, Error> {
 
 /// A question with its answer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Study {
     /// Which classes were to be separated.
     pub sides: Sides,

@@ -123,8 +123,7 @@ impl Curve {
 /// What turns a model's scores into probabilities.
 ///
 /// ```
-/// use rosenblatt::Calibration;
-/// use rosenblatt::calibration::Method;
+/// use rosenblatt::calibration::{Calibration, Method};
 ///
 /// // Scores of eight held-out rows, and whether they were spam.
 /// let scores = [-2.0, -1.5, -1.0, 0.2, -0.2, 1.0, 1.5, 2.0];

@@ -1,6 +1,6 @@
 //! A run whose rule was chosen by name: static inside, one virtual call per epoch outside.
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::spec::{Classes, Spec};
 use crate::start::{MOST_WEIGHT_BYTES, Start};
 use rosenblatt_core::observer::Snapshot;
@@ -116,11 +116,11 @@ fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
     let rule = A::new(&spec.params())?;
     let options = spec.options();
     if A::INFO.picks_worst && n_classes > 2 && !matches!(options.multiclass, Classes::Direct(_)) {
-        return Err(Error::Range {
-            name: "multiclass",
-            expected: "direct-max, direct-uniform or direct-proportional for a rule that picks its own rows",
-            found: options.multiclass.to_string(),
-        });
+        return refuse(
+            "multiclass",
+            "direct-max, direct-uniform or direct-proportional for a rule that picks its own rows",
+            options.multiclass,
+        );
     }
     if A::INFO.per_row {
         check_per_row(spec, A::INFO.name, n_classes, shape.n_rows)?;
@@ -136,11 +136,11 @@ fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
         let forgets =
             spec.kernel().filter(|options| options.budget.is_some() && options.removal == Removal::Forgetron);
         if let Some(options) = forgets.filter(|_| n_classes > 2) {
-            return Err(Error::Range {
-                name: "removal",
-                expected: "random or projectron for more than two classes, as the forgetron forgets for one output",
-                found: options.removal.to_string(),
-            });
+            return refuse(
+                "removal",
+                "random or projectron for more than two classes, as the forgetron forgets for one output",
+                options.removal,
+            );
         }
         return with_kernel(Box::new(rule), kernel, spec, n_classes, setup, shape.n_rows);
     }
@@ -224,18 +224,18 @@ fn check_per_row(
     let multiclass = spec.options().multiclass;
     if n_classes > 2 && matches!(multiclass, Classes::Direct(_)) {
         let expected = "one-vs-rest or one-vs-one for a rule that solves one problem per output";
-        return Err(Error::Range { name: "multiclass", expected, found: multiclass.to_string() });
+        return refuse("multiclass", expected, multiclass);
     }
     let Some(n_rows) = n_rows else {
         let expected =
             "one that keeps nothing of single rows where they come and go, as this one has a number for each";
-        return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
+        return refuse("algorithm", expected, name);
     };
     let n_numbers = n_rows as u128 * spec.n_outputs(n_classes) as u128;
     if n_numbers * 8 > MOST_BYTES_PER_ROW {
         let expected =
             "one that keeps nothing of single rows, as a number for each row and output would not fit";
-        return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
+        return refuse("algorithm", expected, name);
     }
     Ok(())
 }
@@ -266,7 +266,7 @@ fn with_kernel(
         #[cfg(target_family = "wasm")]
         Some(budget) => {
             let (name, expected) = ("budget", "none in a page");
-            Err(Error::Range { name, expected, found: budget.to_string() })
+            refuse(name, expected, budget)
         }
         #[cfg(not(target_family = "wasm"))]
         Some(budget) => {

@@ -10,7 +10,7 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
@@ -75,11 +75,11 @@ impl Online {
         let class_weights = match &spec.options().class_weights {
             ClassWeights::Even => Vec::new(),
             ClassWeights::Balanced => {
-                return Err(Error::Range {
-                    name: "class-weights",
-                    expected: "even or given by class, since a stream has no counts to balance by",
-                    found: "balanced".to_owned(),
-                });
+                return refuse(
+                    "class-weights",
+                    "even or given by class, since a stream has no counts to balance by",
+                    "balanced",
+                );
             }
             ClassWeights::Given(weights) => {
                 labels.names().iter().map(|name| weights.get(name).copied().unwrap_or(1.0)).collect()
@@ -87,11 +87,7 @@ impl Online {
         };
         let kernel = spec.kernel().map(|options| options.choice().blind()).transpose()?;
         if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
-            return Err(Error::Range {
-                name: "kernel",
-                expected: "a function of rows where they come one by one",
-                found: info.name.to_owned(),
-            });
+            return refuse("kernel", "a function of rows where they come one by one", info.name);
         }
         let mapper = mapper(&spec)?;
         let width = start.as_ref().map_or(0, Hyperplanes::width);
@@ -122,11 +118,11 @@ impl Online {
         }
         let kept: HashSet<&String> = labels.names().iter().collect();
         if let Some(lost) = was.names().iter().find(|name| !kept.contains(name)) {
-            return Err(Error::Range {
-                name: "classes",
-                expected: "all that it has learned of, and the new ones among or behind them",
-                found: format!("{}, without {lost}", labels.names().join(", ")),
-            });
+            return refuse(
+                "classes",
+                "all that it has learned of, and the new ones among or behind them",
+                format!("{}, without {lost}", labels.names().join(", ")),
+            );
         }
         self.check_growth(labels.names())?;
         let multiclass = self.spec.options().multiclass;
@@ -195,11 +191,11 @@ impl Online {
         if !self.spec.entry().network {
             return Ok(());
         }
-        Err(Error::Range {
-            name: "classes",
-            expected: "those that it began with, as the outputs of a network are learned together",
-            found: classes.join(", "),
-        })
+        refuse(
+            "classes",
+            "those that it began with, as the outputs of a network are learned together",
+            classes.join(", "),
+        )
     }
 
     /// Why [`Online::learn_named`] would not learn from these rows, if that is so, with these classes among theirs that it
@@ -490,12 +486,11 @@ fn origins(outputs: &[Contest<'_>], before: &[Contest<'_>]) -> Vec<Origin> {
 /// The map of rows that come one by one: one that can be had before any of them.
 fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
     let Some(choice) = spec.map() else { return Ok(None) };
-    let refuse = |name, expected, found| Err(Error::Range { name, expected, found });
     match choice.follows_from_rows()? {
         Some(_) if spec.map_info().is_some_and(|info| info.from_rows) => {
             let expected =
                 "fourier or sketch where rows come one by one, as others are fitted to all of them";
-            refuse("map", expected, choice.name)
+            refuse("map", expected, &choice.name)
         }
         Some(open) => {
             let expected = "a number where rows come one by one, as it would follow from all of them";

@@ -6,7 +6,7 @@
 //! pocket's ratchet.
 
 use crate::device::DeviceChoice;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::fingerprint::Finding;
 use crate::learner::{self, Learner, Shape};
 use crate::mapped::{self, Mapper};
@@ -18,7 +18,7 @@ use crate::monitor::{Monitor, Watch};
 use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
-use crate::start::{MOST_WEIGHT_BYTES, Start};
+use crate::start::MOST_WEIGHT_BYTES;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 pub use crate::monitor::{CheckpointRequest, Checkpointer};
+pub use crate::start::Start;
 
 /// So many rows on disk are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;
@@ -539,7 +540,7 @@ fn check_permutation(order: &Order, n_rows: usize, rows: &[u32]) -> Result<(), E
         let expected =
             "a permutation that lists every row to learn from by its number, from 0 on, and no other";
         let found = format!("a list of {} for rows 0 to {}", listed.len(), n_rows.saturating_sub(1));
-        return Err(Error::Range { name: "order", expected, found });
+        return refuse("order", expected, found);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! what all units say, how the loss grows with each of their sums, and where every weight goes. The numbers are those of
 //! the run itself: weights after a round are the ones that the next begins with.
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::learner::Shape;
 use crate::model::network;
 use crate::rows::check_finite;
@@ -57,6 +57,7 @@ pub struct LayerPass {
 
 /// What all rounds have in common.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BackPropagation {
     /// The rounds that were asked for.
     pub rounds: Vec<Propagation>,
@@ -80,7 +81,7 @@ pub fn back_propagation(
 ) -> Result<BackPropagation, Error> {
     if spec.order() != Order::Given {
         let expected = "given, as back-propagation is shown row by row";
-        return Err(Error::Range { name: "order", expected, found: spec.order().to_string() });
+        return refuse("order", expected, spec.order());
     }
     let all: Vec<u32> = (0..data.len() as u32).collect();
     two_classes(data.labels(), data.classes(), &all)?;
@@ -197,6 +198,6 @@ mod tests {
                 }
             }
         }
-        assert!(crate::trace(&spec, &data, 1..=3).is_err());
+        assert!(crate::trace::trace(&spec, &data, 1..=3).is_err());
     }
 }

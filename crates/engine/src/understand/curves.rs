@@ -105,6 +105,7 @@ pub struct GrowthPoint {
 
 /// How the weights of a run grew, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Growth {
     /// Its steps, thinned out evenly where there are many, the last always among them.
     pub points: Vec<GrowthPoint>,

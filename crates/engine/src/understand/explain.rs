@@ -92,7 +92,8 @@ pub struct NamedContribution {
 ///
 /// ```
 /// use rosenblatt::core::Dense;
-/// use rosenblatt::{Dataset, Explainer, Spec, train};
+/// use rosenblatt::{Dataset, Spec, train};
+/// use rosenblatt::explain::Explainer;
 ///
 /// let data = Dataset::from_rows(&[[1.0, 0.0], [0.0, 1.0]], &["spam", "ham"]);
 /// let model = train(&Spec::default(), &data)?;
@@ -187,7 +188,8 @@ fn by_column(model: &Model, weighed: Vec<Contribution>) -> Vec<Contribution> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Classes, Dataset, Options, Spec, train};
+    use crate::options::Classes;
+    use crate::{Dataset, Options, Spec, train};
     use rosenblatt_core::{Dense, Readout};
 
     #[test]

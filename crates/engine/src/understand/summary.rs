@@ -120,7 +120,7 @@ pub struct TopFeatures<'m> {
 
 impl Model {
     /// What the model is, as JSON, whatever its task: [`Model::summary`] of rows, with tags
-    /// [what was learned](crate::Tagger::insight) of sentences. At most `most` features of every class or tag are told.
+    /// [what was learned](crate::tagger::Tagger::insight) of sentences. At most `most` features of every class or tag are told.
     pub fn describe(&self, most: usize) -> Value {
         match self.tagger() {
             Some(tagger) if most == 0 => tagger.summary(),

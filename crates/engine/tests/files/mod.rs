@@ -3,8 +3,9 @@
 use rosenblatt::calibration::Method;
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
+use rosenblatt::options::Classes;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Classes, Dataset, KernelOptions, Mapping, NetworkOptions, Options, Spec, Training, train};
+use rosenblatt::{Dataset, KernelOptions, Mapping, NetworkOptions, Options, Spec, Training, train};
 use std::sync::Arc;
 
 fn data() -> Dataset {

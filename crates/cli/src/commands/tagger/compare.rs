@@ -8,8 +8,8 @@ use crate::progress::Progress;
 use crate::ui::{self, count, percent};
 use rosenblatt::compare::Candidate;
 use rosenblatt::sequence::spans::Agreement;
-use rosenblatt::tagger::{TaggerComparison, TaggerTrial};
-use rosenblatt::{TaggerOptions, defaults, tagger};
+use rosenblatt::tagger::{TaggerComparison, TaggerOptions, TaggerTrial};
+use rosenblatt::{defaults, tagger};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -79,7 +79,7 @@ fn as_text(
     sets: &[String],
     seconds: impl Fn(&TaggerTrial) -> f64,
 ) -> String {
-    let TaggerComparison { trials, failed, sentences, tokens, labels, n_folds } = compared;
+    let TaggerComparison { trials, failed, sentences, tokens, labels, n_folds, .. } = compared;
     let mut text = format!(
         "{source}: {}, {}, {}; {n_folds} folds of sentences that were not learned from\n\n",
         ui::counted(*sentences as u64, "sentence", "sentences"),

@@ -15,9 +15,8 @@ use super::train;
 use super::train_face::Face;
 use crate::failure::Failure;
 use crate::ui::{self, count, percent};
-use rosenblatt::Tagger;
 use rosenblatt::data::{SentenceFormat, find_sentence_format};
-use rosenblatt::tagger::are_sentences;
+use rosenblatt::tagger::{Tagger, are_sentences};
 use rosenblatt_figures::describe_estimate;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -28,7 +27,7 @@ const LISTED_LABELS: usize = 30;
 
 /// What `train` and `tune` may be told of sentences besides settings.
 pub(super) const TRAINING: &str = "files date keep_previous export algorithms model json resume checkpoint_every holdout folds \
-                                   calibrate start_from online";
+                                   start_from";
 
 /// Whether sentences are to be learned from.
 pub(super) fn is_meant(files: &[OsString], format: Option<&str>, features: Option<&str>) -> bool {

@@ -106,6 +106,7 @@ impl Spectator for () {}
 /// How a race went.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Race {
     /// What is to be trained: the winner, with the number of epochs that did best.
     pub winner: Spec,
@@ -168,6 +169,7 @@ impl Race {
 /// One candidate of a race.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Entrant {
     /// What it is, with the number of epochs that did best.
     pub spec: Spec,

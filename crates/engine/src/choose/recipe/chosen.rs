@@ -122,17 +122,8 @@ impl Fitting<'_> {
         let model = model
             .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));
         notes.extend(model.device_note());
-        let mut trained = Trained {
-            data: outline,
-            training: None,
-            estimate,
-            mistake_bound: None,
-            progress: Vec::new(),
-            notes,
-            is_unfinished: true,
-            race: None,
-            model: model.clone(),
-        };
+        let trained = Trained::new(model.clone(), outline, notes);
+        let mut trained = Trained { estimate, is_unfinished: true, ..trained };
         let finish = |trained: &mut Trained, monitor: &mut dyn Monitor| {
             trained.model = self.calibrated(model, &raced, monitor)?;
             if monitor.wants_figures() {

@@ -36,7 +36,8 @@ pub use ongoing::Ongoing;
 use crate::calibration::{Calibration, Naming, Scored, n_curves};
 use crate::costs::Costs;
 use crate::defaults;
-use crate::error::Error;
+use crate::describe::options::by_name;
+use crate::error::{Error, refuse};
 use crate::estimate::Method;
 use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
@@ -82,13 +83,15 @@ settings! {
         /// How the error on new rows is estimated. auto: folds of few rows, else a hold-out; {"hold-out": share of the rows,
         /// from 0 to 1}; {"folds": number, from 2}.
         estimate: Plan = Plan::default() => Setting::other();
-        /// Whether the kept model learns from all rows. If not, it is the one that was judged, which did not learn
-        /// from the held-out rows; folds need it on.
-        refit: bool = true => Setting::switch();
-        /// Whether predictions of held-out rows stay with the model: for up to 10,000 rows their numbers, classes and scores.
-        keep_held_out: bool = true => Setting::switch();
-        /// How scores become probabilities.
-        calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>();
+        /// Refit on all rows once the error is estimated. If it is off, the kept model is the one that was judged, which did
+        /// not learn from the held-out rows; folds need it on.
+        refit: bool = true => Setting::switch().flag_for("no-refit", "false");
+        /// Keep the predictions of held-out rows with the model. For up to 10,000 rows these are their numbers, classes and
+        /// scores, by which a report and figures judge the model.
+        keep_held_out: bool = true => Setting::switch().flag_for("no-held-out-scores", "false");
+        /// How the scores of held-out rows become probabilities.
+        #[serde(with = "by_name")]
+        calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>().flag("calibrate").of_all();
         /// Column of times, by name or number. Race, folds and held-out rows are then split by it: rows are judged by what was
         /// learned from earlier ones, and the column is no feature. It holds numbers, or dates such as 2024-05-31.
         time: Option<String> = None
@@ -98,15 +101,15 @@ settings! {
         group: Option<String> = None
             => Setting::text().flag("group").value("COLUMN").unset("rows are split at random");
         /// Positive class. If there are more than two classes, it is separated from all others together.
-        positive: Option<String> = None => Setting::text().unset("the second of two");
+        positive: Option<String> = None => Setting::text().flag("positive").value("CLASS").unset("the second of two");
         /// Limit on the memory that rows take.
         memory: Option<MemoryLimit> = None => Setting::group("memory");
         /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it is
-        /// learned from, and the errors of those predictions are the estimate.
-        online: bool = false => Setting::switch();
+        /// learned from, and the errors of those predictions are the estimate. There is no race.
+        online: bool = false => Setting::switch().flag("online").of_all();
         /// Take only the classes, columns and options of the model to start from, and start from weights of zero. Votes,
         /// kernels and maps have no weights to start from, and can go on in no other way.
-        blank: bool = false => Setting::switch();
+        blank: bool = false => Setting::switch().flag("blank");
     } with {
         /// The model to start from instead of nothing. Its classes, columns and scales are kept. Options of learning that
         /// are not set are as they were there, unless another algorithm is set.
@@ -154,16 +157,19 @@ settings! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, rename_all = "kebab-case")]
     pub struct MemoryLimit: Judging {
-        /// Memory that rows may take before they are kept in a cache on disk, in bytes.
-        bytes: u64 = 0 => Setting::bytes();
+        /// Memory that rows may take before they are kept in a cache on disk, which every epoch reads. They are then visited as
+        /// they stand (order given), and the error is estimated on a hold-out; twelve bytes a row stay in memory.
+        bytes: u64 = 0 => Setting::bytes().flag("memory").unset("no limit");
         /// File of the cache, to be used again for the same data read in the same way.
         #[serde(default)]
-        cache: Option<PathBuf> = None => Setting::text().unset("a nameless file that ends with the training");
+        cache: Option<PathBuf> = None
+            => Setting::text().flag("cache").value("PATH").unset("a nameless file that ends with the training");
     }
 }
 
 /// A model, and all there is to say about it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Trained {
     /// The model.
     pub model: Model,
@@ -186,8 +192,26 @@ pub struct Trained {
     pub is_unfinished: bool,
 }
 
+impl Trained {
+    /// A model of which nothing is measured yet.
+    fn new(model: Model, data: Outline, notes: Vec<String>) -> Self {
+        Self {
+            model,
+            data,
+            training: None,
+            estimate: None,
+            race: None,
+            mistake_bound: None,
+            progress: Vec::new(),
+            notes,
+            is_unfinished: false,
+        }
+    }
+}
+
 /// What was read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outline {
     /// What the source is called.
     pub source: String,
@@ -209,6 +233,7 @@ pub struct Outline {
 
 /// What held-out rows said.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Estimate {
     /// All held-out rows together. Probabilities are judged by curves that were not fitted on the rows they are
     /// judged on: each half by the other's.
@@ -241,18 +266,17 @@ impl Recipe {
             return sentences::check(self, &sentences::merged(self)?);
         }
         Spec::new(self.learning.options().clone())?;
-        let range = |name, expected, found: String| Err(Error::Range { name, expected, found });
         match (self.estimate, self.calibration) {
             (Plan::HoldOut(share), _) if !(0.0..1.0).contains(&share) => {
-                range("hold-out", "at least 0 and below 1", share.to_string())
+                refuse("hold-out", "at least 0 and below 1", share)
             }
-            (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
+            (Plan::Folds(n_folds), _) if n_folds < 2 => refuse("folds", "at least 2", n_folds),
             _ if self.learning.costs != Costs::Even && !self.may_calibrate() => {
                 Err(Error::CostsWithoutProbabilities)
             }
             (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
             _ if self.is_precomputed() && !matches!(self.reading.scaling, Scaling::Auto | Scaling::None) => {
-                range(
+                refuse(
                     "scaling",
                     "none for kernel values that are precomputed",
                     self.reading.scaling.to_string(),
@@ -627,17 +651,7 @@ impl Fitting<'_> {
             plan => model.with_held_out(plan.share().unwrap_or(0.0)),
         };
         notes.extend(model.device_note());
-        let mut trained = Trained {
-            data: outline,
-            training: None,
-            estimate: None,
-            race: None,
-            mistake_bound: None,
-            progress: Vec::new(),
-            notes,
-            is_unfinished: true,
-            model,
-        };
+        let mut trained = Trained { is_unfinished: true, ..Trained::new(model, outline, notes) };
         let judging = Judging { recipe, parts: &parts, learned, start, calibrate };
         match judging.measure(&mut trained, rows, monitor) {
             // The training is not lost on somebody who cannot wait for the figures.

@@ -5,7 +5,7 @@
 
 use super::{LabelFound, Outline, Recipe, Trained, no_class, start};
 use crate::algorithms::find;
-use crate::error::{Error, NAME_CLASSES};
+use crate::error::{Error, NAME_CLASSES, refuse};
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, Pausable};
 use crate::online::Online;
@@ -30,7 +30,7 @@ pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     if spec.options().class_weights == ClassWeights::Balanced {
         let expected =
             "even or given by class where rows come one by one, as balance needs all of them at hand";
-        return Err(Error::Range { name: "class-weights", expected, found: "balanced".to_owned() });
+        return refuse("class-weights", expected, "balanced");
     }
     Ok(spec)
 }
@@ -127,17 +127,7 @@ pub(super) fn train(
         dropped: stream.n_dropped(),
         skipped: stream.n_skipped(),
     };
-    Ok(Trained {
-        model: model.with_schema(Arc::new(schema)),
-        data,
-        training: None,
-        estimate: None,
-        race: None,
-        mistake_bound: None,
-        progress,
-        notes,
-        is_unfinished: false,
-    })
+    Ok(Trained { progress, ..Trained::new(model.with_schema(Arc::new(schema)), data, notes) })
 }
 
 /// What is numbered in the source is as wide as what was learned from it.

@@ -71,17 +71,7 @@ pub(super) fn train(
         dropped: 0,
         skipped: 0,
     };
-    Ok(Trained {
-        data,
-        training: None,
-        estimate: None,
-        race: None,
-        mistake_bound: None,
-        progress: Vec::new(),
-        notes,
-        is_unfinished: false,
-        model,
-    })
+    Ok(Trained::new(model, data, notes))
 }
 
 /// What is learned: the candidate of a race that does best on folds of the sentences, else what is said.

@@ -5,8 +5,8 @@
 //! it is used: a file may be whole and still be wrong.
 
 use super::{
-    Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels, network, networks,
-    taggers,
+    Date, Estimated, Model, Provenance, STOPS, TrainingSummary, Validated, expansion, kernels, network,
+    networks, taggers,
 };
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::importance::Importance;
@@ -212,7 +212,7 @@ pub(super) struct SummaryText {
     updates: u64,
     errors: u64,
     stopped: String,
-    validation: Option<ValidatedText>,
+    validation: Option<Validated>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,34 +227,19 @@ pub(super) struct SummaryText {
     group: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct ValidatedText {
-    rows: usize,
-    errors: Vec<u64>,
-    best_epoch: u64,
-}
-
-const STOPS: [(Stopped, &str); 6] = [
-    (Stopped::Epochs, "epochs"),
-    (Stopped::Updates, "updates"),
-    (Stopped::Clean, "clean"),
-    (Stopped::Converged, "converged"),
-    (Stopped::Cycle, "cycle"),
-    (Stopped::Observer, "observer"),
-];
+/// What files call it that a validation set ended a run.
+const PATIENCE: &str = "observer";
 
 impl From<&TrainingSummary> for SummaryText {
     fn from(training_summary: &TrainingSummary) -> Self {
         let Totals { epochs, rounds, mistakes, updates, errors } = training_summary.totals;
-        let name = STOPS.iter().find(|(stopped, _)| *stopped == training_summary.stopped);
-        let validation = training_summary.validation.as_ref().map(|held| ValidatedText {
-            rows: held.rows,
-            errors: held.errors.clone(),
-            best_epoch: held.best_epoch,
-        });
-        let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let TrainingSummary { rows, held_out, folds, raced, estimate, .. } = *training_summary;
+        let TrainingSummary { rows, validation, held_out, folds, raced, estimate, .. } =
+            training_summary.clone();
+        let stopped = match training_summary.stopped {
+            Stopped::Observer => PATIENCE,
+            _ => training_summary.stopped_by(),
+        };
+        let stopped = stopped.to_owned();
         Self {
             rows,
             epochs,
@@ -294,15 +279,14 @@ impl TryFrom<SummaryText> for TrainingSummary {
             time,
             group,
         } = text;
-        let (stopped, _) = STOPS
+        let of_name = |(name, why): &(&str, Stopped)| match *why {
+            Stopped::Observer => stopped == PATIENCE,
+            _ => stopped == *name,
+        };
+        let (_, stopped) = STOPS
             .iter()
-            .find(|(_, name)| *name == stopped)
+            .find(|stop| of_name(stop))
             .ok_or_else(|| content(format!("training ended by `{stopped}`, which nobody knows")))?;
-        let validation = validation.map(|held| Validated {
-            rows: held.rows,
-            errors: held.errors,
-            best_epoch: held.best_epoch,
-        });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
         if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
             return Err(content("the share of rows held out should be from 0 to 1".to_owned()));

@@ -21,12 +21,12 @@ pub(crate) use predictor::{by_class, each_prediction};
 pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
+pub use crate::keep::held_out::HeldOut;
 
 use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::importance::Importance;
-use crate::keep::held_out::HeldOut;
 use crate::spec::Spec;
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
@@ -41,6 +41,7 @@ use std::sync::Arc;
 
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TrainingSummary {
     /// Rows it learned from.
     pub rows: usize,
@@ -50,7 +51,7 @@ pub struct TrainingSummary {
     pub stopped: Stopped,
     /// What the validation set said, if there was one.
     pub validation: Option<Validated>,
-    /// The share of the data that was held out for the estimate, by [`crate::split()`] with its own seed, if it was not a
+    /// The share of the data that was held out for the estimate, by [`split`](crate::split::split) with its own seed, if it was not a
     /// race that chose it. Whether it learned from these rows afterwards is in the estimate.
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.
@@ -143,20 +144,23 @@ impl Serialize for TrainingSummary {
 impl TrainingSummary {
     /// Why the run ended, in a word: `clean`, `converged`, `cycle`, `patience`, `updates` or `epochs`.
     pub fn stopped_by(&self) -> &'static str {
-        match self.stopped {
-            Stopped::Clean => "clean",
-            Stopped::Observer => "patience",
-            Stopped::Converged => "converged",
-            Stopped::Cycle => "cycle",
-            Stopped::Updates => "updates",
-            Stopped::Epochs => "epochs",
-        }
+        STOPS.iter().find(|(_, stopped)| *stopped == self.stopped).map_or("epochs", |(name, _)| name)
     }
 }
 
+/// Why runs end, by name.
+pub(crate) const STOPS: [(&str, Stopped); 6] = [
+    ("clean", Stopped::Clean),
+    ("converged", Stopped::Converged),
+    ("cycle", Stopped::Cycle),
+    ("updates", Stopped::Updates),
+    ("patience", Stopped::Observer),
+    ("epochs", Stopped::Epochs),
+];
+
 /// What the validation set said of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Validated {
     /// How many rows it had.
     pub rows: usize,

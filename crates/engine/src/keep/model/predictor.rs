@@ -7,7 +7,7 @@
 use super::{Model, expansion, network};
 use crate::calibration::Verdict;
 use crate::costs::{CostMatrix, Costs};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::mapped::{Mapper, map_some};
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
@@ -96,7 +96,7 @@ impl Model {
         }
         if *costs == Costs::Balanced {
             let expected = "a number for each class, as these rows have no classes to count";
-            return Err(Error::Range { name: "cost", expected, found: "balanced".to_owned() });
+            return refuse("cost", expected, "balanced");
         }
         let costs = costs.counted(self.labels.names(), [])?;
         self.spec = self.spec.with_costs(costs);

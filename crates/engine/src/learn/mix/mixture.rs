@@ -2,7 +2,7 @@
 
 use super::Mixing;
 use super::share::{Learned, Share, bad, counted, reason, state_of, stopped, sum, totals};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::learner::{Learner, Shape};
 use crate::model::{Model, Provenance, Watched, bundle, training_summary, unbundle};
 use crate::spec::{Options, Spec};
@@ -125,11 +125,11 @@ impl Mixture {
         // Whether this rule can be mixed, the learner knows.
         let narrow = Self { width: 0, ..mixture.clone() };
         if !narrow.learner(None, &mixture.spec)?.stand_at(Totals::default(), &[]) {
-            return Err(Error::Range {
-                name: "algorithm",
-                expected: "one that steps along single rows and keeps nothing but weights, as a mixture needs it",
-                found: mixture.spec.entry().info.name.to_owned(),
-            });
+            return refuse(
+                "algorithm",
+                "one that steps along single rows and keeps nothing but weights, as a mixture needs it",
+                mixture.spec.entry().info.name,
+            );
         }
         Ok(mixture)
     }
@@ -465,20 +465,19 @@ impl Mixture {
 
 /// Refuses what has no mean of weights, or no order that a shard could follow alone.
 pub(super) fn check(spec: &Spec) -> Result<(), Error> {
-    let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
     if let Some(kernel) = spec.kernel_info() {
-        return refuse("kernel", "left out where weights are mixed", kernel.name.to_owned());
+        return refuse("kernel", "left out where weights are mixed", kernel.name);
     }
     if let Some(map) = spec.map_info() {
-        return refuse("map", "left out where weights are mixed", map.name.to_owned());
+        return refuse("map", "left out where weights are mixed", map.name);
     }
     if !matches!(spec.readout(), Readout::Last | Readout::Averaged(Average::Post | Average::From(_))) {
         let expected = "last, averaged or averaged-from(EPOCH) where weights are mixed";
-        return refuse("readout", expected, spec.readout().to_string());
+        return refuse("readout", expected, spec.readout());
     }
     if matches!(spec.order(), Order::Worst | Order::Permutation(_)) {
         let expected = "given, or shuffled in some way, where rows are in several places";
-        return refuse("order", expected, spec.order().to_string());
+        return refuse("order", expected, spec.order());
     }
     Ok(())
 }

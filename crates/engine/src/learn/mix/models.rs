@@ -12,7 +12,8 @@ use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 /// model is itself. Probabilities are left out, as none of the rows they were fitted on knows the mean.
 ///
 /// ```
-/// use rosenblatt::{Dataset, Mixing, Spec, mix, train};
+/// use rosenblatt::{Dataset, Spec, train};
+/// use rosenblatt::mix::{Mixing, mix};
 ///
 /// let here = Dataset::from_rows(&[[2.0, 0.0], [0.0, 2.0]], &["right", "up"]);
 /// let there = Dataset::from_rows(&[[3.0, 1.0], [1.0, 4.0]], &["right", "up"]);

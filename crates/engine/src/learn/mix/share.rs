@@ -4,7 +4,7 @@
 //! bits. Weights that did not move are not sent.
 
 use crate::error::Error;
-use crate::model::{bundle, unbundle};
+use crate::model::{STOPS, bundle, unbundle};
 use rosenblatt_core::state::{List, State};
 use rosenblatt_core::{Stopped, Totals};
 use serde::{Deserialize, Serialize};
@@ -70,22 +70,18 @@ pub(super) fn totals([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> T
 }
 
 /// Reasons to stop before all epochs are made, by name.
-const REASONS: [(&str, Stopped); 5] = [
-    ("clean", Stopped::Clean),
-    ("converged", Stopped::Converged),
-    ("cycle", Stopped::Cycle),
-    ("updates", Stopped::Updates),
-    ("patience", Stopped::Observer),
-];
+fn reasons() -> impl Iterator<Item = &'static (&'static str, Stopped)> {
+    STOPS.iter().filter(|(_, stopped)| *stopped != Stopped::Epochs)
+}
 
 /// The name of such a reason.
 pub(super) fn reason(stopped: Stopped) -> Option<&'static str> {
-    REASONS.iter().find(|(_, reason)| *reason == stopped).map(|(name, _)| *name)
+    reasons().find(|(_, reason)| *reason == stopped).map(|(name, _)| *name)
 }
 
 /// The reason of this name.
 pub(super) fn stopped(reason: &str) -> Option<Stopped> {
-    REASONS.iter().find(|(name, _)| *name == reason).map(|(_, stopped)| *stopped)
+    reasons().find(|(name, _)| *name == reason).map(|(_, stopped)| *stopped)
 }
 
 pub(super) fn bad(what: impl Into<String>) -> Error {

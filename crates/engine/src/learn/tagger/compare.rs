@@ -3,7 +3,7 @@
 use super::TaggerOptions;
 use super::estimate::{Verdict, parts_of_folds, train_part};
 use super::train::Material;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::monitor::{Monitor, Stage};
 use crate::statistics::deviation;
 use rosenblatt_core::Totals;
@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TaggerTrial {
     /// Its place among the candidates.
     pub candidate: usize,
@@ -48,6 +49,7 @@ impl TaggerTrial {
 
 /// All candidates on the same folds.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TaggerComparison {
     /// Best first; of equals, those named first.
     pub trials: Vec<TaggerTrial>,
@@ -74,7 +76,7 @@ pub fn compare(
     monitor: &mut dyn Monitor,
 ) -> Result<TaggerComparison, Error> {
     if n_folds < 2 {
-        return Err(Error::Range { name: "folds", expected: "at least 2", found: n_folds.to_string() });
+        return refuse("folds", "at least 2", n_folds);
     }
     let (mut trials, mut failed) = (Vec::new(), Vec::new());
     let mut read: Option<(&TaggerOptions, Material)> = None;

@@ -3,7 +3,7 @@
 use super::TaggerOptions;
 use super::train::{Material, TaggerRun, Trained};
 use crate::calibration::{Calibration, Method};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::estimate::{Calibrate, Plan};
 use crate::split::Part;
 use crate::split::{fold_rows, split_rows};
@@ -34,17 +34,16 @@ impl Default for Judging {
 
 impl Judging {
     pub(crate) fn check(self, options: &TaggerOptions, starts: bool) -> Result<(), Error> {
-        let wrong = |name, expected, found: String| Err(Error::Range { name, expected, found });
         if options.voted && matches!(self.calibrate, Calibrate::Platt | Calibrate::Isotonic) {
             let expected =
                 "auto or off where hypotheses vote, as a vote has no lead to make a probability of";
-            return wrong("calibrate", expected, self.calibrate.to_string());
+            return refuse("calibrate", expected, self.calibrate);
         }
         match self.plan {
             Plan::HoldOut(share) if !(0.0..1.0).contains(&share) => {
-                wrong("holdout", "a share from 0 to less than 1", share.to_string())
+                refuse("holdout", "a share from 0 to less than 1", share)
             }
-            Plan::Folds(n_folds) if n_folds < 2 => wrong("folds", "at least 2", n_folds.to_string()),
+            Plan::Folds(n_folds) if n_folds < 2 => refuse("folds", "at least 2", n_folds),
             Plan::Auto | Plan::HoldOut(0.0) => Ok(()),
             _ if starts => Err(Error::BadStart {
                 what: "it may have learned from the sentences that would be held out".to_owned(),

@@ -111,6 +111,7 @@ impl Model {
 
 /// A sentence with the labels that were found, and how sure they are.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TaggedSentence {
     /// Its words; attributes where a file has those.
     pub words: Vec<String>,
@@ -136,6 +137,7 @@ pub struct Room {
 
 /// Why a token got its label.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Reason {
     /// The label that was found.
     pub label: String,
@@ -149,6 +151,7 @@ pub struct Reason {
 
 /// A sentence with a mistake.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Mistaken {
     /// Its words.
     pub words: Vec<String>,

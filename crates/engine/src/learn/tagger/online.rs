@@ -4,7 +4,7 @@ use super::KeptTagger;
 use super::estimate::TaggerEstimate;
 use super::options::{TaggerOptions, Wanted, check_labels};
 use super::train::{Reader, TaggerTraining, add_sentence, begin_run, check_links, mark};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
 use crate::model::{Mark, Model, encode_sentences, training_summary};
 use crate::monitor::CheckpointRequest;
@@ -29,11 +29,11 @@ impl TaggerTraining<'_> {
         let meaning = options.meaning()?;
         if options.voted {
             let expected = "averaged or last online, as a stream may have no end and every update would vote";
-            return Err(Error::Range { name: "readout", expected, found: "voted".to_owned() });
+            return refuse("readout", expected, "voted");
         }
         if options.min_count > 1 || options.shards > 1 {
             let name = if options.min_count > 1 { "min-count" } else { "shards" };
-            return Err(Error::Range { name, expected: "1 online", found: "more".to_owned() });
+            return refuse(name, "1 online", "more");
         }
         let scheme = match options.constraints {
             Wanted::Scheme(scheme) => Some(scheme),
@@ -205,11 +205,9 @@ impl Read {
 /// Refuses sentences whose labels break the rules that found ones keep to.
 fn check_scheme(scheme: Option<Scheme>, allowed: &Constraints, corpus: &Corpus) -> Result<(), Error> {
     match scheme {
-        Some(scheme) if !corpus.iter().all(|sentence| allowed.allow(sentence.labels)) => Err(Error::Range {
-            name: "constraints",
-            expected: "a scheme that the labels of all sentences keep to, or none",
-            found: scheme.name().to_owned(),
-        }),
+        Some(scheme) if !corpus.iter().all(|sentence| allowed.allow(sentence.labels)) => {
+            refuse("constraints", "a scheme that the labels of all sentences keep to, or none", scheme.name())
+        }
         _ => Ok(()),
     }
 }

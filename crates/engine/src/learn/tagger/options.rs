@@ -4,7 +4,7 @@ use super::shards::MOST_SHARDS;
 use crate::algorithms;
 use crate::defaults;
 use crate::describe::options::by_name;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::settings::{Asked, Group as _};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::{Average, Declared as _, Info, Params, Readout, Rule, Setting, Tasks, settings};
@@ -141,7 +141,7 @@ impl TaggerOptions {
         };
         if let Some(setting) = Options::SETTINGS.iter().find(is_wrong) {
             let found = given[setting.name].to_string();
-            return Err(Error::Range { name: setting.name, expected: "left out for sentences", found });
+            return refuse(setting.name, "left out for sentences", found);
         }
         let mut options = tagging.over(self);
         if learning.is_set("algorithm") {
@@ -184,7 +184,7 @@ impl TaggerOptions {
             Readout::Voted => (true, true),
             other => {
                 let expected = "averaged, last or voted for sentences";
-                return Err(Error::Range { name: "readout", expected, found: other.to_string() });
+                return refuse("readout", expected, other);
             }
         };
         Ok(Self { averaged, voted, ..self })
@@ -195,7 +195,7 @@ impl TaggerOptions {
         let (algorithm, params) = (candidate.algorithm.clone(), candidate.params.clone());
         if candidate.kernel.is_some() {
             let found = format!("{algorithm} with one");
-            return Err(Error::Range { name: "kernel", expected: "left out for sentences", found });
+            return refuse("kernel", "left out for sentences", found);
         }
         let same = Self { algorithm, params, ..self.clone() };
         match candidate.readout {
@@ -234,32 +234,30 @@ impl TaggerOptions {
     }
 
     pub(crate) fn meaning(&self) -> Result<Meaning, Error> {
-        let wrong =
-            |name, expected, found: &str| Err(Error::Range { name, expected, found: found.to_owned() });
         let order = match self.history {
             1 => Order::First,
             2 => Order::Second,
-            other => return wrong("history", "1 or 2", &other.to_string()),
+            other => return refuse("history", "1 or 2", other),
         };
         let search = match self.beam {
             None => Search::Exact,
-            Some(0) => return wrong("beam", "at least 1", "0"),
+            Some(0) => return refuse("beam", "at least 1", "0"),
             Some(_) if order == Order::Second => {
-                return wrong("beam", "left out where history is 2", "given");
+                return refuse("beam", "left out where history is 2", "given");
             }
             Some(width) => Search::Beam(width),
         };
         // An exact search loses nothing.
         let violation = if self.beam.is_some() { self.violation } else { Violation::Complete };
         if !(self.cost >= 0.0 && self.cost.is_finite()) {
-            return wrong("cost", "zero or a positive number", &self.cost.to_string());
+            return refuse("cost", "zero or a positive number", self.cost);
         }
         if self.epochs == 0 {
-            return wrong("epochs", "at least 1", "0");
+            return refuse("epochs", "at least 1", "0");
         }
         let is_set = self.features == "auto" || template::SETS.iter().any(|(name, _)| *name == self.features);
         if !is_set {
-            return wrong(
+            return refuse(
                 "features",
                 "auto, tagging, chunking, ner, letters or a file of templates",
                 &self.features,
@@ -271,23 +269,23 @@ impl TaggerOptions {
             params = params.with(name, *value);
         }
         let Some((rule, variances)) = entry.for_sequences(&params)? else {
-            return wrong(
+            return refuse(
                 "algorithm",
                 "a rule that steps along single rows (perceptron, pa1, arow …)",
                 &self.algorithm,
             );
         };
         if let Some(bits) = self.hash_bits.filter(|bits| !(8..=26).contains(bits)) {
-            return wrong("hash-bits", "8 to 26", &bits.to_string());
+            return refuse("hash-bits", "8 to 26", bits);
         }
         if self.shards == 0 || self.shards > MOST_SHARDS {
-            return wrong("shards", "1 to 64", &self.shards.to_string());
+            return refuse("shards", "1 to 64", self.shards);
         }
         if self.shards > 1 && self.voted {
-            return wrong("shards", "1 where hypotheses vote", &self.shards.to_string());
+            return refuse("shards", "1 where hypotheses vote", self.shards);
         }
         if self.shards > 1 && variances {
-            return wrong("shards", "1 for a rule that keeps variances", &self.shards.to_string());
+            return refuse("shards", "1 for a rule that keeps variances", self.shards);
         }
         Ok(Meaning { rule, info: entry.info, variances, order, search, violation })
     }

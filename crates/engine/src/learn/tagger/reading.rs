@@ -140,10 +140,8 @@ fn find(name: &str, width: usize, format: &dyn SentenceFormat) -> Result<usize, 
             if number < 0 { width.checked_add_signed(number) } else { number.unsigned_abs().checked_sub(1) };
         place.filter(|place| *place < width)
     };
-    by_name.or_else(by_number).ok_or_else(|| Error::Range {
-        name: "label",
-        expected: "the name or the number of a column (1 is the first, -1 the last)",
-        found: name.to_owned(),
+    by_name.or_else(by_number).ok_or_else(|| {
+        Error::range("label", "the name or the number of a column (1 is the first, -1 the last)", name)
     })
 }
 

@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 /// A training, sentence by sentence.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct TaggerTrace {
     /// The labels, in the order of the columns of every lattice.
     pub labels: Vec<String>,

@@ -5,7 +5,7 @@ use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
 use super::reading::{Columns, suited, template_text};
 use super::shards::Nowhere;
 use super::{KeptTagger, Tagger, shards};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
 use crate::model::{Checkpoint, Mark, Model, TrainingSummary, encode_sentences, training_summary};
 use crate::monitor::{CheckpointRequest, Checkpointer};
@@ -312,12 +312,12 @@ impl Material {
         let progressive =
             progressive.map(|met| TaggerEstimate::of_met(met, &self.corpus, &all, &self.labels));
         if stopped == Stopped::Updates {
-            return Err(Error::Range {
-                name: "readout",
-                expected: "averaged or last where a training makes more than 5000 updates, as every one of them would vote; \
+            return refuse(
+                "readout",
+                "averaged or last where a training makes more than 5000 updates, as every one of them would vote; \
                            fewer sentences or epochs make fewer",
-                found: "voted".to_owned(),
-            });
+                "voted",
+            );
         }
         let (space, past) = run.into_parts();
         let (weights, votes) = space.finish(past, totals.rounds);
@@ -565,11 +565,9 @@ fn scheme(wanted: Wanted, labels: &[String], corpus: &Corpus) -> Result<Option<S
             Ok(Scheme::ALL.iter().map(|(scheme, _)| *scheme).find(|scheme| any_span && suits(*scheme)))
         }
         Wanted::Scheme(scheme) if suits(scheme) => Ok(Some(scheme)),
-        Wanted::Scheme(scheme) => Err(Error::Range {
-            name: "constraints",
-            expected: "a scheme that the labels of all sentences keep to, or none",
-            found: scheme.name().to_owned(),
-        }),
+        Wanted::Scheme(scheme) => {
+            refuse("constraints", "a scheme that the labels of all sentences keep to, or none", scheme.name())
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod walk;
 pub use forms::{Table, Told, latex, markdown, number, step_in_words, vector};
 pub use walk::Walk;
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::Model;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
@@ -127,6 +127,7 @@ impl Ending {
 
 /// A run, round by round.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// The rounds that were asked for.
     pub rounds: Vec<TracedRound>,
@@ -183,7 +184,8 @@ impl ReadOut {
 /// Trains and writes down the rounds in `window`.
 ///
 /// ```
-/// use rosenblatt::{Dataset, Options, Spec, trace};
+/// use rosenblatt::{Dataset, Options, Spec};
+/// use rosenblatt::trace::trace;
 ///
 /// let data = Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["+", "-", "-", "+"]);
 /// let spec = Spec::new(Options { order: Some("given".parse()?), ..Options::default() })?;
@@ -208,11 +210,11 @@ fn check(spec: &Spec) -> Result<(), Error> {
     }
     if let Some(options) = spec.kernel() {
         let expected = "none, as a trace shows weights";
-        return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
+        return refuse("kernel", expected, &options.name);
     }
     if spec.entry().network {
         let expected = "one with weights of its own for every score; back-propagation has a trace of its own";
-        return Err(Error::Range { name: "algorithm", expected, found: spec.entry().info.name.to_owned() });
+        return refuse("algorithm", expected, spec.entry().info.name);
     }
     Ok(())
 }
@@ -613,7 +615,7 @@ mod tests {
             assert_eq!(trace.outputs.len(), 3, "{multiclass}");
             assert_eq!(trace.ending, Ending::Over(Stopped::Clean), "{multiclass}");
         }
-        for entry in crate::ALGORITHMS.iter() {
+        for entry in crate::algorithms::ALGORITHMS.iter() {
             let options = Options {
                 algorithm: entry.info.name.to_owned(),
                 bias: Some(Bias::None),
