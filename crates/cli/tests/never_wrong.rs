@@ -610,3 +610,51 @@ fn rows_that_change_along_the_file_are_told() {
     bench.write("t.csv", text);
     says(&bench.run(TRAIN), "note: the error changes along the file");
 }
+
+/// What a fold says of the model that is kept: of errors on many fresh rows, at least 93 in 100 lie in its interval.
+#[test]
+fn intervals_of_folds_keep_their_word() {
+    use rosenblatt::insight::interval;
+    use rosenblatt::recipe::{Choice, Plan};
+    use rosenblatt::{Dataset, Options, Recipe, evaluate, settings::Asked};
+    let mut state = 3_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let mut rows = |n_rows: usize| {
+        let rows: Vec<[f64; 6]> =
+            (0..n_rows).map(|_| std::array::from_fn(|_| random() + random() - 1.0)).collect();
+        let names: Vec<&str> = rows
+            .iter()
+            .map(|row| if row[0] + row[1] + (random() + random() - 1.0) > 0.0 { "yes" } else { "no" })
+            .collect();
+        Dataset::from_rows(&rows, &names)
+    };
+    let (mut n_held, mut n_narrow) = (0, 0);
+    for seed in 0..200 {
+        let learning = Options { algorithm: "pa1".to_owned(), seed, ..Options::default() };
+        let recipe = Recipe {
+            learning: Asked::from(learning),
+            choice: Choice::Given,
+            estimate: Plan::Folds(5),
+            ..Recipe::default()
+        };
+        let trained = recipe.train_rows(rows(150), &mut ()).unwrap();
+        let fresh = evaluate(&trained.model, &rows(300)).unwrap().error();
+        let told = trained.estimate.unwrap().evaluation;
+        let holds = |(low, high): (f64, f64)| u32::from(low <= fresh && fresh <= high);
+        n_held += holds(told.interval());
+        n_narrow += holds(interval(told.errors, told.rows));
+    }
+    assert!(n_held >= 186 && n_narrow < 186, "{n_held} {n_narrow} of 200");
+}
+
+#[test]
+fn long_work_says_what_it_does_where_nobody_watches() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(3000));
+    let line = "timeout 9 rosenblatt train t.csv --algorithm perceptron --epochs 100000000 --patience 0 --model t.model";
+    let done = bench.run(&format!("{line}; true"));
+    assert!(done.stderr.contains(" of 100000000: error "), "{}", done.stderr);
+}

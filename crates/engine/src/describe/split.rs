@@ -167,6 +167,9 @@ impl Ties {
             }
             (None, Some(groups)) => {
                 let mut by_group = members(groups, rows, seed);
+                if by_group.len() < 2 {
+                    return Err(too_few("group", "groups", by_group.len()));
+                }
                 if by_group.len() < n_folds {
                     let (name, expected) = ("folds", "at most the number of groups, and at least 2");
                     let found = format!("{n_folds} with {} groups", by_group.len());
