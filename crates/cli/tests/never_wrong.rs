@@ -656,5 +656,5 @@ fn long_work_says_what_it_does_where_nobody_watches() {
     bench.write("t.csv", table(3000));
     let line = "timeout 9 rosenblatt train t.csv --algorithm perceptron --epochs 100000000 --patience 0 --model t.model";
     let done = bench.run(&format!("{line}; true"));
-    assert!(done.stderr.contains(" of 100000000: error "), "{}", done.stderr);
+    assert!(done.progress.contains(" of 100000000: error "), "{}", done.all());
 }

@@ -138,9 +138,9 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    split: SplitArgs,
-    #[command(flatten)]
     decision: CostArgs,
+    #[command(flatten)]
+    split: SplitArgs,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
