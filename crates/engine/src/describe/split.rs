@@ -272,7 +272,9 @@ fn members(groups: &[u32], rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
 
 fn counts(classes: &[u32], rows: &[u32]) -> Vec<usize> {
     let mut counts = vec![0; classes.iter().map(|&class| class as usize + 1).max().unwrap_or(0)];
-    rows.iter().for_each(|&row| counts[classes[row as usize] as usize] += 1);
+    for &row in rows {
+        counts[classes[row as usize] as usize] += 1;
+    }
     counts
 }
 

@@ -396,9 +396,6 @@ pub(crate) fn hypothesis(
     }
 }
 
-/// At most so many rows on disk are learned from before anybody is asked whether to go on.
-const ROWS_AT_ONCE: usize = 1024;
-
 /// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.
 fn epoch(
     learner: &mut dyn Learner,
@@ -412,26 +409,18 @@ fn epoch(
         if listed.is_empty() {
             return ControlFlow::Continue(());
         }
-        let stopped = |stopped| Ok(Some(stopped));
-        let Some(mapper) = &mut mapper else {
-            let is_whole = listed.len() == view.len();
-            for (number, some) in listed.chunks(ROWS_AT_ONCE).enumerate() {
-                observer.pause(&learner.totals(), &*learner).map_break(|()| Ok(None))?;
-                place += some.len();
-                learner.set_place(place);
-                let first = number * ROWS_AT_ONCE;
-                let visits = if is_whole {
-                    Visits::Range { first, end: first + some.len() }
-                } else {
-                    Visits::Listed(some)
-                };
-                learner.learn(view, visits, observer).map_break(stopped)?;
-            }
-            return ControlFlow::Continue(());
-        };
         observer.pause(&learner.totals(), &*learner).map_break(|()| Ok(None))?;
         place += listed.len();
         learner.set_place(place);
+        let stopped = |stopped| Ok(Some(stopped));
+        let Some(mapper) = &mut mapper else {
+            let visits = if listed.len() == view.len() {
+                Visits::Range { first: 0, end: view.len() }
+            } else {
+                Visits::Listed(listed)
+            };
+            return learner.learn(view, visits, observer).map_break(stopped);
+        };
         for some in listed.chunks(MAPPED_AT_ONCE) {
             let mapped = mapper.block(view, some).map_err(Err);
             let mapped = match mapped {

@@ -195,7 +195,7 @@ pub(super) fn ordered(data: &Dataset) -> Option<String> {
     }
     let n_known = totals.iter().filter(|total| **total > 0.0).count();
     let freedom = (n_known.saturating_sub(1) * (STRETCHES - 1)) as f64;
-    let strength = distance / (n_rows as f64 * (n_known.min(STRETCHES).max(2) - 1) as f64);
+    let strength = distance / (n_rows as f64 * (n_known.clamp(2, STRETCHES) - 1) as f64);
     if distance < freedom + FAR * (2.0 * freedom).sqrt() || strength < STRONG {
         return None;
     }
