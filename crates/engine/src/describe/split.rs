@@ -327,7 +327,7 @@ mod tests {
             last < held.iter().map(|&row| times[row as usize]).min()
         };
         let part = ties.split(&classes(), &rows, 0.25, 1).unwrap();
-        assert!(is_later(&part) && part.1.len() == 28, "{}", part.1.len());
+        assert!(is_later(&part) && part.1.len() == 32, "{}", part.1.len());
         let parts = ties.parts(&classes(), &rows, 5, 1).unwrap();
         assert!(parts.len() == 5 && parts.iter().all(is_later));
         let held: Vec<u32> = parts.into_iter().flat_map(|(_, held)| held).collect();
