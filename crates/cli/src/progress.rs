@@ -150,7 +150,9 @@ fn print(shared: &Shared) {
     let (begun, mut next) = (Instant::now(), FIRST_LINE);
     while !task.is_over {
         if begun.elapsed() >= next && !(task.text.is_empty() && task.reading.is_none()) {
-            let _ = writeln!(io::stderr(), "{}", task.line(usize::MAX, false));
+            let line = task.line(usize::MAX, false);
+            let line = line.trim_start_matches(['━', '─', ' ']);
+            let _ = writeln!(io::stderr(), "progress: {line}");
             next = begun.elapsed() + NEXT_LINE;
         }
         task = shared.wake.wait_timeout(task, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;

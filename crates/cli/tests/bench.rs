@@ -15,6 +15,8 @@ pub(crate) struct Done {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// What stderr says of long work, which hangs on how busy the machine is.
+    pub(crate) progress: String,
 }
 
 impl Done {
@@ -59,7 +61,13 @@ impl Bench {
             .output()
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Done { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        let (progress, stderr): (String, String) = {
+            let all = text(stderr);
+            let (progress, rest): (Vec<&str>, Vec<&str>) =
+                all.split_inclusive('\n').partition(|line| line.starts_with("progress: "));
+            (progress.concat(), rest.concat())
+        };
+        Done { code: status.code(), stdout: text(stdout), stderr, progress }
     }
 
     /// Runs a line that must succeed, and gives its stdout.

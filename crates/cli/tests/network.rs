@@ -128,12 +128,9 @@ fn probabilities_of_a_network_are_its_softmax_unless_a_fit_is_better() {
     let (fitted, learned) = (judged("--calibrate platt"), judged(""));
     assert_eq!((fitted.2.as_str(), learned.2.as_str()), (Some("platt"), Some("softmax")));
     assert!(learned.0 < fitted.0 && learned.1 < fitted.1, "{learned:?} {fitted:?}");
-    // They are those of the scores, whichever way they are asked for.
-    let off = judged("--calibrate off");
-    assert!(off.2.is_null());
-    let shares = bench.ok("rosenblatt predict t.csv --model n.model --probabilities --to jsonl");
     bench.ok(&format!("{train} --model s.model --export onnx s.onnx"));
-    assert_eq!(shares, bench.ok("rosenblatt predict t.csv --model s.model --probabilities --to jsonl"));
+    let evaluated = bench.ok("rosenblatt evaluate t.csv --model s.model --json");
+    assert!(evaluated.contains("\"log-loss\":0."), "{evaluated}");
     let graph = String::from_utf8_lossy(&std::fs::read(bench.path("s.onnx")).unwrap()).into_owned();
     assert!(graph.contains("Softmax") && graph.contains("probabilities"));
     // Costs are weighed by them.

@@ -611,26 +611,6 @@ fn rows_that_change_along_the_file_are_told() {
     says(&bench.run(TRAIN), "note: the error changes along the file");
 }
 
-#[test]
-fn pixels_keep_their_range() {
-    let bench = Bench::new();
-    for row in 0..24_usize {
-        let class = if row % 2 == 0 { "left" } else { "right" };
-        std::fs::create_dir_all(bench.path(&format!("pics/{class}"))).unwrap();
-        let pixels: Vec<String> = (0..16_usize)
-            .map(|pixel| {
-                ((row * 31 + pixel * 17) % 60 + if pixel / 2 % 2 == row % 2 { 150 } else { 20 }).to_string()
-            })
-            .collect();
-        bench.write(&format!("pics/{class}/{row}.pgm"), format!("P2\n4 4\n255\n{}\n", pixels.join(" ")));
-    }
-    let train = "rosenblatt train pics --algorithm perceptron --model";
-    let report: serde_json::Value =
-        serde_json::from_str(&bench.ok(&format!("{train} a.model --json"))).unwrap();
-    assert_eq!(report["data"]["scale"], "none");
-    bench.ok(&format!("{train} b.model --scale none && cmp a.model b.model"));
-}
-
 /// What a fold says of the model that is kept: of errors on many fresh rows, at least 93 in 100 lie in its interval.
 #[test]
 fn intervals_of_folds_keep_their_word() {
@@ -676,5 +656,5 @@ fn long_work_says_what_it_does_where_nobody_watches() {
     bench.write("t.csv", table(3000));
     let line = "timeout 9 rosenblatt train t.csv --algorithm perceptron --epochs 100000000 --patience 0 --model t.model";
     let done = bench.run(&format!("{line}; true"));
-    assert!(done.stderr.contains(" of 100000000: error "), "{}", done.stderr);
+    assert!(done.progress.contains(" of 100000000: error "), "{}", done.all());
 }

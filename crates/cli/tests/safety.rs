@@ -428,3 +428,17 @@ fn ten_resume_points_end_in_the_same_bits() {
     assert!(n_resumed >= 5, "{n_resumed}");
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
 }
+
+/// A weight that a rule takes as a number of visits has an end, and is told.
+#[test]
+fn weights_beyond_all_visits_are_told_and_end() {
+    let bench = Bench::new();
+    bench.write("q.svm", "0 1:1 2:0.5\n1 1:-1 2:0.3\n0 1:0.5\n1 2:-2\n".repeat(3));
+    let train =
+        "timeout 60 rosenblatt train q.svm -a aggressive-romma --precision f64 --class-weight 0=1e300";
+    for how in ["", "--online", "--memory 1KiB"] {
+        let done = bench.run(&format!("{train} {how} --model q.model"));
+        assert!(matches!(done.code, Some(0 | 1)), "{how}: {:?} {}", done.code, done.all());
+        assert!(!how.is_empty() || done.all().contains("is met 4096 times on end"), "{}", done.all());
+    }
+}

@@ -116,7 +116,7 @@ pub use params::{Param, ParamError, Params, Range};
 pub use random::Random;
 pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step, Weighs};
-pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
+pub use run::{MOST_VISITS, Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
 #[doc(hidden)]
 pub use settings::kebab;

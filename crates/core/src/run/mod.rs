@@ -640,7 +640,7 @@ fn each_move(
 
 /// How often an example is met on end at most. A rule that still moves after so many steps along one row may do so for
 /// ever, by a last digit each time, and whoever watches waits.
-const MOST_VISITS: u64 = 1 << 12;
+pub const MOST_VISITS: u64 = 1 << 12;
 
 /// How often an example of this weight is met: as often as it says, and once more with the chance of what is left.
 #[cold]

@@ -64,8 +64,6 @@ impl Scaling {
             Self::Auto if has_numbers => (Self::Standard, "the table has columns of numbers"),
             Self::Auto if !schema.columns.is_empty() => (Self::None, "the table has no columns of numbers"),
             Self::Auto if schema.texts().next().is_some() => (Self::None, "the rows are words"),
-            // A pixel that hardly varies would count as much as all others if each had a scale of its own.
-            Self::Auto if schema.in_unit_range => (Self::None, "pixels go from 0 to 1"),
             Self::Auto if schema.picture.is_some() && schema.layout == Layout::Dense => {
                 (Self::Standard, "the rows are pictures")
             }

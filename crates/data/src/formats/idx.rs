@@ -247,8 +247,6 @@ impl<T: Stored> IdxReader<T> {
         let layout = if mostly_zero { Layout::Sparse } else { Layout::Dense };
         let schema = matrix::schema_of(width, layout, header.picture(), how)
             .map_err(|error| error.in_source(&name))?;
-        let is_bytes = header.element == Element::U8 && header.picture().is_some();
-        let schema = Schema { in_unit_range: is_bytes && !how.pictures.unscaled, ..schema };
         let labels = match matrix::find_labels(&input, how, label_names) {
             LabelsAt::File(path) => Some(LabelItems::open(path, header.n_items())?),
             LabelsAt::Nowhere => None,

@@ -387,7 +387,6 @@ impl<T: Stored> ImageReader<T> {
         let form = Picture { width, height, channels, resized };
         let mut schema = matrix::schema_of(width * height * channels, Layout::Dense, Some(form), how)
             .map_err(|error| error.in_source(name))?;
-        schema.in_unit_range = !how.pictures.unscaled;
         schema.notes.extend(found.notes.iter().cloned());
         let scale = if how.pictures.unscaled { 1.0 } else { 255.0 };
         Ok(Self {

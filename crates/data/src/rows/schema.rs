@@ -142,9 +142,6 @@ pub struct Schema {
     /// be made yet. See [`crate::survey`].
     #[serde(skip)]
     pub provisional: bool,
-    /// Whether its reader brought all pixels to between 0 and 1.
-    #[serde(skip)]
-    pub in_unit_range: bool,
     /// Why rows are scaled as they are, if that was decided by what they are.
     #[serde(skip)]
     pub scaled_because: Option<&'static str>,

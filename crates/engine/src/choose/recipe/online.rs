@@ -71,6 +71,7 @@ pub(super) fn train(
     let learner = Arc::new(Mutex::new(learner));
     let pausable: Arc<Mutex<dyn Pausable>> = learner.clone();
     monitor.online(&pausable);
+    let at_once = rows_at_once(recipe);
     let mut progress: Vec<Totals> = Vec::new();
     let mut totals = Totals::default();
     // What helps is not what the reader of a whole source would say.
@@ -84,7 +85,7 @@ pub(super) fn train(
         let mut from = 0;
         while from < block.len() {
             let until = (totals.rounds + 1).next_power_of_two();
-            let to = block.len().min(from + ROWS_AT_ONCE.min(until - totals.rounds) as usize);
+            let to = block.len().min(from + at_once.min(until - totals.rounds) as usize);
             let mut learner = lock(&learner);
             let rows = block.view().with_classes(&classes);
             if grows {
@@ -128,6 +129,15 @@ pub(super) fn train(
         skipped: stream.n_skipped(),
     };
     Ok(Trained { progress, ..Trained::new(model.with_schema(Arc::new(schema)), data, notes) })
+}
+
+/// How many rows are learned from before anybody is asked: fewer where each may be met many times on end.
+fn rows_at_once(recipe: &Recipe) -> u64 {
+    let heaviest = match &recipe.learning.class_weights {
+        ClassWeights::Given(weights) => weights.values().fold(1.0_f64, |most, weight| most.max(*weight)),
+        _ => 1.0,
+    };
+    (ROWS_AT_ONCE / heaviest.clamp(1.0, ROWS_AT_ONCE as f64) as u64).max(1)
 }
 
 /// What is numbered in the source is as wide as what was learned from it.
