@@ -106,6 +106,31 @@ def test_models_through_every_door(seed, tmp_path):
         assert done.stdout.split() == classes.tolist()
 
 
+def test_many_rows_that_lie_column_by_column():
+    import pandas
+
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(2_500, 5))
+    y = (X[:, 0] > 0).astype(int)
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    for zero in ("minus", "random"):
+        fitted = rosenblatt.Perceptron(max_iter=2, zero=zero).fit(frame, y)
+        X[100:2_400:7] = 0.0
+        changed = pandas.DataFrame(X, columns=list("abcde"))
+        expected = fitted.model_._native.decision_function(X)
+        for rows in (changed, np.asfortranarray(X)):
+            assert fitted.model_.decision_function(rows).tobytes() == expected
+        assert fitted.decision_function(changed).tobytes() == expected
+        classes = np.frombuffer(fitted.model_._native.predict(X), np.intp)
+        assert np.array_equal(fitted.predict(changed), fitted.classes_[classes])
+    wrong = changed.copy()
+    wrong.iloc[2_222, 3] = np.nan
+    with pytest.raises(ValueError, match="row 2222"):
+        fitted.predict(wrong)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(changed[list("edcba")])
+
+
 def test_a_model_explains_what_it_predicts(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 3)) * [1, 100, 0.01] + [0, 500, 1]
