@@ -45,7 +45,7 @@ def drawn(seed):
 
 def scores(model, rows):
     """What says most: scores, or probabilities where they decide."""
-    calibrated = model.is_calibrated if isinstance(model, rosenblatt.Model) else hasattr(model, "predict_proba")
+    calibrated = model.is_calibrated if isinstance(model, rosenblatt.Model) else not hasattr(model, "decision_function")
     return model.predict_proba(rows) if calibrated else model.decision_function(rows)
 
 
