@@ -405,9 +405,10 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
             return _inputs.lend(X)
         numbers = _inputs.numbers_of(X, self.__dict__.get("feature_names_in_"))
         if numbers is not None:
-            return _inputs.lend(numbers)
+            return _inputs.lend(numbers, by_columns=True)
         _inputs.check_sparse(X)
-        return _inputs.lend(validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False))
+        checked = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        return _inputs.lend(checked, by_columns=True)
 
     def _said(self, X, what):
         """Numbers that the engine gives for rows of an array, or of files."""
@@ -471,7 +472,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     >>> from sklearn.utils.estimator_checks import check_estimator              # doctest: +SKIP
     >>> check_estimator(AROW(), expected_failed_checks=expected_failed_checks(AROW()))  # doctest: +SKIP
     """
-    named, failed = type(estimator).__name__, {}
+    named = type(estimator).__name__
+    failed: dict[str, str] = {}
     if named in ("AutoClassifier", "MLPClassifier", "BatchPerceptron"):
         return failed
     if not estimator.merge_rows:

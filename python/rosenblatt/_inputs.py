@@ -92,8 +92,9 @@ def check_sparse(X):
         raise ValueError("the sparse matrix is broken: its pointers do not run from 0 to the number of its values")
 
 
-def lend(X):
-    """An array or a sparse matrix in a form that the engine reads where it is; one copy if it must be."""
+def lend(X, by_columns=False):
+    """An array or a sparse matrix in a form that the engine reads where it is; one copy if it must be, unless it lies column
+    by column and that will do."""
     if _is_sparse(X):
         check_sparse(X)
         X = X.tocsr()
@@ -106,7 +107,7 @@ def lend(X):
     X = np.asarray(X)
     if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         X = X.astype(np.float64)
-    return np.ascontiguousarray(X)
+    return X if by_columns and X.flags.f_contiguous else np.ascontiguousarray(X)
 
 
 def numbers_of(frame, names):

@@ -5,12 +5,17 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _inputs, _rosenblatt
+
+
+#: Rows of a piece.
+_PIECE = 1024
 
 
 def catalogue() -> dict[str, Any]:
@@ -105,13 +110,33 @@ class Model:
         if _inputs.are_rows(data) and not self._native.has_schema:
             if data.shape[1] != self.n_features:
                 raise ValueError(f"X has {data.shape[1]} features, but the model has {self.n_features}")
-            return self._said_of_rows(_inputs.lend(data), what)
+            return self._said_of_rows(_inputs.lend(data, by_columns=True), what)
         given, name = _inputs.source(data)
         return self._native.predict_source(given, what, name)
 
+    @cached_property
+    def _throws_coins(self):
+        """Whether a score of zero predicts either class by chance, row after row."""
+        return self.summary(0)["spec"].get("zero") == "random"
+
     def _said_of_rows(self, rows, what):
-        ask = {"classes": "predict", "scores": "decision_function", "probabilities": "predict_proba"}[what]
-        return getattr(self._native, ask)(rows)
+        name = {"classes": "predict", "scores": "decision_function", "probabilities": "predict_proba"}[what]
+        ask = getattr(self._native, name)
+        if not isinstance(rows, np.ndarray) or rows.flags.c_contiguous:
+            return ask(rows)
+        if len(rows) > _PIECE and not self._throws_coins:
+            # Columns become rows piece by piece, in memory that stays near the processor.
+            room, said = np.empty((_PIECE, rows.shape[1]), rows.dtype), []
+            try:
+                for start in range(0, len(rows), _PIECE):
+                    piece = rows[start : start + _PIECE]
+                    np.copyto(room[: len(piece)], piece)
+                    said.append(ask(room[: len(piece)]))
+                return b"".join(said)
+            except ValueError:
+                # All rows at once, so that what is wrong is told by its place among them.
+                pass
+        return ask(np.ascontiguousarray(rows))
 
     @staticmethod
     def _rows(numbers: bytes, width: int) -> NDArray[np.float64]:

@@ -592,3 +592,42 @@ def test_one_executor_gives_the_bits_of_two(spark, cluster):
         assert PerceptronClassifier(maxIter=3, seed=1).fit(frame(alone, X, y, 4))._data == expected
     finally:
         alone.stop()
+
+
+def test_a_model_tells_its_weights_and_how_good_it_is(spark):
+    X, y = rows(400)
+    learned = PerceptronClassifier(maxIter=3).fit(frame(spark, X, y, 2))
+    scores = learned.model.decision_function(X)
+    assert np.allclose(X @ learned.coefficients.toArray() + learned.intercept, scores)
+    assert learned.coefficientMatrix.numRows == 1 and len(learned.interceptVector) == 1
+    assert learned.hasSummary and learned.summary.totalIterations == 3 and len(learned.summary.objectiveHistory) == 3
+    judged = learned.evaluate(frame(spark, X, y, 2))
+    said = (scores > 0).astype(float)
+    assert judged.labels == [0.0, 1.0] and judged.accuracy == pytest.approx(np.mean(said == y))
+    assert judged.recallByLabel == pytest.approx([np.mean(said[y == one] == one) for one in (0, 1)])
+    assert judged.precisionByLabel == pytest.approx([np.mean(y[said == one] == one) for one in (0, 1)])
+    assert len(judged.fMeasureByLabel()) == 2 and judged.predictions.count() == 400
+    X, y = rows(300, n_classes=3)
+    three = PerceptronClassifier(maxIter=2).fit(frame(spark, X, y, 2))
+    weights, biases = three.coefficientMatrix.toArray(), three.interceptVector.toArray()
+    assert np.allclose(X @ weights.T + biases, three.model.decision_function(X))
+    with pytest.raises(ValueError, match="coefficientMatrix"):
+        three.coefficients
+
+
+@pytest.mark.parametrize("name, value", [
+    ("maxIter", -1), ("maxIter", 0), ("algorithm", "percetpron"), ("readout", "loudest"), ("order", "sideways"), ("patience", 0),
+    ("validationFraction", 1.5), ("seed", -1), ("mixing", "much"), ("checkpointInterval", 0),
+])
+def test_wrong_parameters_are_refused_before_a_job(name, value):
+    class Untouched:
+        """Rows that must not be looked at."""
+
+        sparkSession = None
+
+        def __getattr__(self, asked):
+            raise AssertionError(f"the rows were asked for {asked}")
+
+    with pytest.raises(ValueError, match=name if name != "algorithm" else "did you mean `perceptron`") as said:
+        PerceptronClassifier(**{name: value})._fit(Untouched())
+    assert "line 1" not in str(said.value)

@@ -45,7 +45,7 @@ def drawn(seed):
 
 def scores(model, rows):
     """What says most: scores, or probabilities where they decide."""
-    calibrated = model.is_calibrated if isinstance(model, rosenblatt.Model) else hasattr(model, "predict_proba")
+    calibrated = model.is_calibrated if isinstance(model, rosenblatt.Model) else not hasattr(model, "decision_function")
     return model.predict_proba(rows) if calibrated else model.decision_function(rows)
 
 
@@ -106,6 +106,61 @@ def test_models_through_every_door(seed, tmp_path):
         assert done.stdout.split() == classes.tolist()
 
 
+@pytest.mark.skipif(PROGRAM is None, reason="the variable ROSENBLATT does not name the command line program")
+def test_models_over_http(tmp_path):
+    import pandas
+
+    fitted = {}
+    for seed in (0, 1, 5, 9, 20, 24, 27):
+        estimator, X, y, names = drawn(seed)
+        for called in (None, names or [f"c{place}" for place in range(X.shape[1])]):
+            name = f"m{seed}{'' if called is None else 'named'}"
+            estimator.fit(X if called is None else pandas.DataFrame(X, columns=called), y)
+            estimator.model_.save(tmp_path / f"{name}.model")
+            fitted[name] = estimator.model_, X, called
+    assert {len(model.classes) for model, *_ in fitted.values()} > {2}
+    words = [PROGRAM, "serve", str(tmp_path), "--address", "127.0.0.1:0"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        address = "http://" + server.stdout.readline().split("http://")[1].split(",")[0]
+        with rosenblatt.Client(address) as client:
+            for name, (model, X, called) in fitted.items():
+                rows = [X] if called is None else [X, [dict(zip(called[::-1], row[::-1])) for row in X.tolist()]]
+                for given in rows:
+                    told = client.predict(name, given, scores=True)
+                    assert [one["class"] for one in told] == model.predict(X).tolist(), name
+                    if len(model.classes) == 2:
+                        assert [np.ravel(one["scores"])[-1] for one in told] == model.decision_function(X).tolist(), name
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def test_many_rows_that_lie_column_by_column():
+    import pandas
+
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(2_500, 5))
+    y = (X[:, 0] > 0).astype(int)
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    for zero in ("minus", "random"):
+        fitted = rosenblatt.Perceptron(max_iter=2, zero=zero).fit(frame, y)
+        X[100:2_400:7] = 0.0
+        changed = pandas.DataFrame(X, columns=list("abcde"))
+        expected = fitted.model_._native.decision_function(X)
+        for rows in (changed, np.asfortranarray(X)):
+            assert fitted.model_.decision_function(rows).tobytes() == expected
+        assert fitted.decision_function(changed).tobytes() == expected
+        classes = np.frombuffer(fitted.model_._native.predict(X), np.intp)
+        assert np.array_equal(fitted.predict(changed), fitted.classes_[classes])
+    wrong = changed.copy()
+    wrong.iloc[2_222, 3] = np.nan
+    with pytest.raises(ValueError, match="row 2222"):
+        fitted.predict(wrong)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(changed[list("edcba")])
+
+
 def test_a_model_explains_what_it_predicts(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 3)) * [1, 100, 0.01] + [0, 500, 1]
@@ -117,6 +172,21 @@ def test_a_model_explains_what_it_predicts(tmp_path):
         assert spoken == {f"feature {place + 1}": sign * value for place, value in enumerate(expected)}
     page = fitted.model_.report(csv(tmp_path / "t.csv", X, ["a", "b", "c"], y), label="kind")
     assert "<html" in page
+
+
+def test_features_without_names_come_in_their_order(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3)) * [1, 100, 0.01]
+    y = (X[:, 1] > 0).astype(int)
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    model = rosenblatt.train(tmp_path / "rows.npz", algorithm="perceptron").model
+    expected = model.decision_function(X)
+    names = ["width", "height", "depth"]
+    for path in (csv(tmp_path / "t.csv", X, names), csv(tmp_path / "l.csv", X, names, y)):
+        assert np.array_equal(model.decision_function(path), expected)
+    assert model.evaluate(tmp_path / "l.csv")["error"] == np.mean(model.predict(X).astype(int) != y)
+    with pytest.raises(ValueError, match="2 columns of features, expected 3"):
+        model.predict(csv(tmp_path / "two.csv", X[:, :2], names[:2]))
 
 
 def test_rows_of_another_form_are_refused(tmp_path):
