@@ -317,7 +317,7 @@ def train(
 
     With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
     number (1 is the first, -1 the last), `text` one or several columns of text. `learning` takes any option of the engine
-    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `scale="none"`,
+    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `shape="auto"`,
     `ignore=["id"]`). `callback` is called with a word for each stage.
 
     Files that are called like sentences (`news.conllu`, `news.conll`) or whose `format` is one of sentences give a tagger, as

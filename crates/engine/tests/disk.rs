@@ -171,9 +171,12 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let error = raced.estimate.unwrap().evaluation.error();
     assert!(error < 0.02, "{error}");
     // Where a line does, it stays one, to the bit.
-    let text: String =
-        (0..300_u32).map(|row| format!("{},{}\n", row % 97, u8::from(row % 97 > 40))).collect();
-    let source = Source::bytes("t.csv", format!("a,label\n{text}").into_bytes());
+    let mut table = "a,b,label\n".to_owned();
+    for row in 0..400_u32 {
+        let (a, b) = (row * 37 % 101, row * 53 % 89);
+        let _ = writeln!(table, "{a},{b},{}", u8::from(a + b + row * 7919 % 41 > 115));
+    }
+    let source = Source::bytes("t.csv", table.into_bytes());
     let models = ["line", "auto"].map(|shape| recipe(shape).train(&source, &mut ()).unwrap().model);
     assert!(models[1].schema().unwrap().bends.is_none());
     assert_eq!(bytes(&models[0]), bytes(&models[1]));
