@@ -620,7 +620,7 @@ impl Parts {
         }
         let (zero_based, dropped) = (self.how.zero_based, self.dropped.clone());
         let (scaler, bends) = (self.scaler.as_deref().cloned(), self.bends.as_deref().cloned());
-        Schema { zero_based, dropped, scaler, bends, ..schema }
+        Schema { dropped, zero_based, scaler, bends, ..schema }
     }
 
     /// Finds where columns bend, if they are to, by reading all rows.
