@@ -467,7 +467,8 @@ fn tables_are_the_same_in_memory_and_in_a_stream() {
         let gain = if random.below(10) < 9 { 0.0 } else { (random.unit() * 1e4).floor() };
         let gain = if row % 97 == 0 { "NA".to_owned() } else { gain.to_string() };
         let kind = ["u", "v", "w"][random.below(3) as usize];
-        text += &format!("{:.3},{kind},{gain},{}\n", 17.0 + 60.0 * random.unit(), random.below(2));
+        let age = 17.0 + 60.0 * random.unit();
+        writeln!(text, "{age:.3},{kind},{gain},{}", random.below(2)).unwrap();
     }
     let source = csv(text);
     let how = ReadOptions { missing: Missing::Own, ..bent("bend(knots=15)") };
@@ -579,7 +580,10 @@ fn arrays_bend_as_columns_do() {
     let rows: Vec<[f64; 3]> = (0..200)
         .map(|_| [random.unit(), (random.unit() * 30.0).floor(), f64::from(u8::from(random.unit() > 0.5))])
         .collect();
-    let text: String = rows.iter().map(|[a, b, label]| format!("{a},{b},{label}\n")).collect();
+    let mut text = String::new();
+    for [a, b, label] in &rows {
+        writeln!(text, "{a},{b},{label}").unwrap();
+    }
     let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 3), }}", rows.len());
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((head.len() as u16 + 1).to_le_bytes());
