@@ -365,7 +365,7 @@ def train(
 
     With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
     number (1 is the first, -1 the last), `text` one or several columns of text. `learning` takes any option of the engine
-    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `scale="none"`,
+    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `shape="auto"`,
     `ignore=["id"]`). `time` and `group` name columns by which race, folds and held-out rows are split: later rows judge what
     earlier ones taught, and no group is both learned from and judged. `callback` is called with a word for each stage.
 

@@ -75,6 +75,7 @@ fn the_same_bytes_get_the_same_classes_as_from_predict() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("models")).unwrap();
     bench.ok("rosenblatt train crates/data/bundled/penguins.csv --label species --missing mean --model models/penguins.model");
+    bench.ok("rosenblatt train crates/data/bundled/penguins.csv --label species --missing own --shape bend --model models/bent.model");
     bench.ok(
         "rosenblatt train crates/data/bundled/sms-spam.tsv --algorithm perceptron --model models/sms.model",
     );
@@ -82,6 +83,7 @@ fn the_same_bytes_get_the_same_classes_as_from_predict() {
     let server = Server::start(&bench, &["--read-only"]);
     for (name, file, kind, words) in [
         ("penguins", "part.csv", "text/csv", "--label species"),
+        ("bent", "part.csv", "text/csv", "--label species"),
         ("sms", "part.txt", "text/plain", "--format text"),
     ] {
         let body = std::fs::read(bench.path(file)).unwrap();

@@ -685,14 +685,12 @@ impl Parts {
         let (mut fit, mut width) = (None, 0);
         while parts.read(&mut block)? {
             width = width.max(block.width());
-            let wanted = match fit.take() {
-                Some(fit) => Some(fit),
-                None => bending(how.shape, parts.schema(), block.width())?,
-            };
-            fit = wanted.map(|mut fit| {
+            if fit.is_none() {
+                fit = bending(how.shape, parts.schema(), block.width())?;
+            }
+            if let Some(fit) = &mut fit {
                 fit.add(block.matrix().lend(), 0..block.len());
-                fit
-            });
+            }
         }
         let Some(fit) = fit else { return Err(no_rows(&block)) };
         let mut schema = self.schema().clone();

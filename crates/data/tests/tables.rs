@@ -1,11 +1,13 @@
 //! One set of rules for tables: the same rows give the same data set, to the bit, whatever file they come in.
 
-use rosenblatt_core::Random;
+use rosenblatt_core::{Examples, Random, Row as _};
 use rosenblatt_data::{
-    ColumnKind, Dataset, LabelColumn, MatrixRef, Missing, ReadOptions, Schema, Source, load_with_schema,
+    Bends, ColumnKind, Dataset, LabelColumn, MatrixRef, Missing, ReadOptions, Schema, Shape, Source, Visitor,
+    blocks, load_with_schema,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// A random table: a header, and rows of cells; an empty cell is a missing one.
 fn table(random: &mut Random) -> (Vec<&'static str>, Vec<Vec<String>>) {
@@ -369,4 +371,233 @@ fn numbers_that_doubles_round_are_still_names_of_rows() {
     let said = "left out, as every row has a number of its own there: `user_id`";
     assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
     assert_eq!(data.width(), 1);
+}
+
+/// A row by its entries.
+struct Entries(usize);
+
+impl Visitor for Entries {
+    type Output = Vec<(usize, f64)>;
+    fn visit<E: Examples>(self, examples: E) -> Self::Output {
+        examples.row(self.0).entries().collect()
+    }
+}
+
+fn bent(shape: &str) -> ReadOptions {
+    ReadOptions { shape: shape.parse().unwrap(), ..ReadOptions::default() }
+}
+
+fn csv(text: impl Into<Vec<u8>>) -> Source {
+    Source::bytes("t.csv", text.into())
+}
+
+fn entries(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
+    data.visit(Entries(row))
+}
+
+/// The hat of every knot, as textbooks have it.
+fn plain_hats(knots: &[f64], value: f64) -> Vec<f64> {
+    let value = value.clamp(knots[0], knots[knots.len() - 1]);
+    let hat = |place: usize| {
+        let knot = knots[place];
+        let neighbour = if value < knot { place.checked_sub(1) } else { Some(place + 1) };
+        match neighbour.and_then(|place| knots.get(place)) {
+            Some(other) => (1.0 - (value - knot).abs() / (other - knot).abs()).max(0.0),
+            None => f64::from(u8::from(value == knot)),
+        }
+    };
+    (0..knots.len()).map(hat).collect()
+}
+
+#[test]
+fn hats_are_those_of_the_textbook_and_sum_to_one() {
+    let mut random = Random::new(7);
+    for round in 0..200 {
+        let n_values = 3 + random.below(60) as usize;
+        let values: Vec<f64> = (0..n_values).map(|_| (random.unit() * 40.0).floor() * 0.3 - 4.0).collect();
+        let rows: Vec<[f64; 1]> = values.iter().map(|value| [*value]).collect();
+        let data = Dataset::from_rows(&rows, &vec!["a"; n_values]);
+        let shape = Shape::Bend { knots: 2 + random.below(20) as u16 };
+        let bends = Bends::fit(shape, data.matrix(), 0..n_values, &[0]).unwrap();
+        let bend = &bends.columns[0];
+        if bend.knots.len() < 3 {
+            continue;
+        }
+        for _ in 0..20 {
+            let value = random.unit() * 20.0 - 7.0;
+            let mut found = vec![0.0; bend.n_features()];
+            let mut n_found = 0;
+            for (place, hat) in bends.row(&[(0, value)]) {
+                found[place as usize] = hat;
+                n_found += 1;
+            }
+            let hats = &found[..bend.knots.len()];
+            for (hat, expected) in hats.iter().zip(plain_hats(&bend.knots, value)) {
+                assert!((hat - expected).abs() < 1e-12, "round {round}: {hat} is not {expected}");
+            }
+            assert!((hats.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(n_found <= 2 + usize::from(bend.values.contains(&value)));
+            let known = value.clamp(bend.knots[0], bend.knots[bend.knots.len() - 1]);
+            let back = bend.value_of(found.iter().copied().enumerate()).unwrap();
+            assert!((back - known).abs() < 1e-9, "{back} is not {known}");
+        }
+    }
+}
+
+#[test]
+fn knots_stand_at_quantiles_of_values_and_of_different_values() {
+    // Nine of ten values are zero, and have one knot between them.
+    let values: Vec<f64> = (0..100).map(|row| if row < 90 { 0.0 } else { f64::from(row) }).collect();
+    let rows: Vec<[f64; 1]> = values.iter().map(|value| [*value]).collect();
+    let data = Dataset::from_rows(&rows, &vec!["a"; 100]);
+    let fit =
+        |knots| Bends::fit(Shape::Bend { knots }, data.matrix(), 0..100, &[0]).unwrap().columns.remove(0);
+    assert_eq!(fit(3).knots, [0.0, 94.0, 99.0]);
+    assert!(fit(3).values.is_empty());
+    // All eleven are knots, and need no more.
+    assert_eq!((fit(15).knots.len(), fit(15).values.len()), (11, 0));
+    assert_eq!(fit(8).values.len(), 11);
+}
+
+#[test]
+fn tables_are_the_same_in_memory_and_in_a_stream() {
+    let mut random = Random::new(3);
+    let mut text = "age,kind,gain,label\n".to_owned();
+    for row in 0..70_000 {
+        let gain = if random.below(10) < 9 { 0.0 } else { (random.unit() * 1e4).floor() };
+        let gain = if row % 97 == 0 { "NA".to_owned() } else { gain.to_string() };
+        let kind = ["u", "v", "w"][random.below(3) as usize];
+        let age = 17.0 + 60.0 * random.unit();
+        writeln!(text, "{age:.3},{kind},{gain},{}", random.below(2)).unwrap();
+    }
+    let source = csv(text);
+    let how = ReadOptions { missing: Missing::Own, ..bent("bend(knots=15)") };
+    let (data, schema) = load_with_schema(&source, &how).unwrap();
+    let bends = schema.bends.clone().unwrap();
+    assert_eq!(bends.columns.iter().map(|bend| bend.missing).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(Some(data.width()), schema.width());
+    assert_eq!(data.feature_names().unwrap().len(), data.width());
+    assert_eq!(data.feature_names().unwrap().last().unwrap(), "gain=missing");
+    let runs = schema.runs();
+    assert_eq!(runs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["age", "kind", "gain"]);
+    assert_eq!((runs[0].1.len(), runs[1].1.len()), (bends.columns[0].n_features(), 3));
+    assert_eq!(runs[2].1.end, data.width());
+    for threads in [1, 3] {
+        let how = ReadOptions { threads, ..how.clone() };
+        let mut stream = blocks(&source, &how).unwrap();
+        assert_eq!(stream.schema().bends, schema.bends);
+        let mut first = 0;
+        while let Some(block) = stream.next().unwrap() {
+            let rows: Vec<u32> = (first..first + block.len() as u32).collect();
+            first += block.len() as u32;
+            for (place, row) in rows.into_iter().enumerate() {
+                assert_eq!(block.view().visit(Entries(place)), entries(&data, row as usize));
+            }
+        }
+        assert_eq!(first, 70_000);
+    }
+    // What is stored bends other rows in the same way.
+    schema.check().unwrap();
+    let stored: Schema = serde_json::from_str(&serde_json::to_string(&schema).unwrap()).unwrap();
+    let again = ReadOptions::as_stored().with_schema(Arc::new(stored));
+    assert_eq!(load_with_schema(&source, &again).unwrap().0, data);
+}
+
+#[test]
+fn two_values_are_one_feature_and_one_is_none() {
+    let source = csv("a,b,c,label\n1,5,3,x\n3,5,4,y\n1,5,5,y\n");
+    let (data, schema) = load_with_schema(&source, &bent("bend(knots=3)")).unwrap();
+    assert_eq!(data.feature_names().unwrap(), ["a~3", "c~3", "c~4", "c~5"]);
+    assert_eq!(schema.runs()[1].1, 1..1);
+    assert_eq!(entries(&data, 1), [(0, 1.0), (2, 1.0)]);
+    // Half way, and beyond.
+    let how = ReadOptions::default().with_schema(Arc::new(schema));
+    let (new, _) = load_with_schema(&csv("a,b,c,label\n2,7,3.5,x\n9,0,-9,y\n"), &how).unwrap();
+    assert_eq!(entries(&new, 0), [(0, 0.5), (1, 0.5), (2, 0.5)]);
+    assert_eq!(entries(&new, 1), [(0, 1.0), (1, 1.0)]);
+}
+
+#[test]
+fn curves_can_be_crossed() {
+    let source = csv("a,k,label\n1,u,x\n2,v,y\n3,w,y\n");
+    let how = ReadOptions { crosses: vec![["a".to_owned(), "k".to_owned()]], ..bent("bend(knots=3)") };
+    let (data, _) = load_with_schema(&source, &how).unwrap();
+    assert_eq!(data.width(), 6 + 9);
+    assert_eq!(data.feature_names().unwrap()[6], "a~1*k=u");
+    assert_eq!(entries(&data, 1), [(1, 1.0), (4, 1.0), (10, 1.0)]);
+    let mut stream = blocks(&source, &how).unwrap();
+    assert_eq!(stream.next().unwrap().unwrap().width(), 15);
+}
+
+#[test]
+fn what_cannot_bend_is_refused() {
+    let numbers = "a,label\n1,x\n2,y\n";
+    let scaled = ReadOptions { scaling: rosenblatt_data::Scaling::Standard, ..bent("bend") };
+    let own = ReadOptions { missing: Missing::Own, ..ReadOptions::default() };
+    for (source, how, expected) in [
+        (Source::bytes("t.svm", *b"1 1:1\n-1 2:1\n"), bent("bend"), "`shape` means nothing in libsvm"),
+        (Source::bytes("t.vw", *b"1 |a x:1\n-1 |a y:1\n"), bent("bend"), "`shape` means nothing in VW"),
+        (csv("k,label\nu,x\nv,y\n"), bent("bend"), "columns of numbers, but there are none"),
+        (csv(numbers), scaled, "of one scale already"),
+        (csv(numbers), own, "only where columns bend"),
+        (csv("a,label\n1,x\nNA,y\n"), bent("bend"), "a value of column `a` is missing"),
+    ] {
+        let error = load_with_schema(&source, &how).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(blocks(&source, &how).is_err(), "{expected}");
+    }
+    for wrong in ["bend(knots=1)", "bend(knots=1001)", "bend(", "bend()", "curve", "bend(knots=x)"] {
+        let error = wrong.parse::<Shape>().unwrap_err().to_string();
+        assert!(error.contains("bend(knots=N)") && error.contains(wrong), "{error}");
+    }
+    for right in ["line", "bend(knots=2)", "bend(knots=15)", "auto"] {
+        assert_eq!(right.parse::<Shape>().unwrap().to_string(), right);
+    }
+}
+
+#[test]
+fn a_stored_schema_that_cannot_bend_is_refused() {
+    let column = r#""columns":[{"name":"a","kind":{"number":{"fill":null}}}]"#;
+    for (bends, expected) in [
+        (r#"{"shape":"line","columns":[{"feature":0,"knots":[1,2,3]}]}"#, "a shape that does"),
+        (r#"{"shape":"bend(knots=3)","columns":[]}"#, "every column of numbers"),
+        (r#"{"shape":"bend(knots=3)","columns":[{"feature":7,"knots":[1,2]}]}"#, "every column of numbers"),
+        (r#"{"shape":"bend(knots=3)","columns":[{"feature":0,"knots":[1,1,2]}]}"#, "ascend"),
+        (r#"{"shape":"bend(knots=3)","columns":[{"feature":0,"knots":[1,2],"values":[2,1]}]}"#, "ascend"),
+    ] {
+        let schema: Schema = serde_json::from_str(&format!(r#"{{{column},"bends":{bends}}}"#)).unwrap();
+        let error = schema.check().unwrap_err();
+        assert!(error.message().contains(expected), "{error}");
+    }
+    let odd = format!(r#"{{{column},"bends":{{"shape":"bend(knots=3)","columns":[],"more":1}}}}"#);
+    assert!(serde_json::from_str::<Schema>(&odd).is_err());
+    assert!(!serde_json::to_string(&Schema::default()).unwrap().contains("bends"));
+}
+
+#[test]
+fn arrays_bend_as_columns_do() {
+    let mut random = Random::new(11);
+    let rows: Vec<[f64; 3]> = (0..200)
+        .map(|_| [random.unit(), (random.unit() * 30.0).floor(), f64::from(u8::from(random.unit() > 0.5))])
+        .collect();
+    let mut text = String::new();
+    for [a, b, label] in &rows {
+        writeln!(text, "{a},{b},{label}").unwrap();
+    }
+    let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 3), }}", rows.len());
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((head.len() as u16 + 1).to_le_bytes());
+    bytes.extend(head.bytes().chain([b'\n']));
+    bytes.extend(rows.iter().flatten().flat_map(|value| value.to_le_bytes()));
+    let how = ReadOptions { label: LabelColumn::Named("-1".to_owned()), ..bent("bend(knots=15)") };
+    let (of_table, schema) = load_with_schema(&csv(text), &how).unwrap();
+    let array = Source::bytes("t.npy", bytes);
+    let (of_array, of_numbers) = load_with_schema(&array, &how).unwrap();
+    assert_eq!(of_numbers.bends, schema.bends);
+    assert_eq!(of_array.matrix(), of_table.matrix());
+    assert_eq!(of_array.feature_names().unwrap()[0].split('~').next(), Some("feature 1"));
+    of_numbers.check().unwrap();
+    let mut stream = blocks(&array, &how).unwrap();
+    assert_eq!(stream.schema().bends, of_numbers.bends);
+    assert_eq!(stream.next().unwrap().unwrap().view().visit(Entries(3)), entries(&of_array, 3));
 }

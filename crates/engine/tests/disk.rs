@@ -5,9 +5,10 @@ use rosenblatt::core::{Examples, Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Source, Visitor, load_with_schema};
 use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::split::split;
 use rosenblatt::train::{CheckpointRequest, Checkpointer, check_order};
-use rosenblatt::{Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation};
+use rosenblatt::{
+    Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation, split,
+};
 use std::fmt::Write as _;
 
 fn text(n_rows: u32, n_classes: u32) -> String {
@@ -170,9 +171,12 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let error = raced.estimate.unwrap().evaluation.error();
     assert!(error < 0.02, "{error}");
     // Where a line does, it stays one, to the bit.
-    let rows: Vec<String> =
-        (0..300_u32).map(|row| format!("{},{}", row % 97, u8::from(row % 97 > 40))).collect();
-    let source = Source::bytes("t.csv", format!("a,label\n{}\n", rows.join("\n")).into_bytes());
+    let mut table = "a,b,label\n".to_owned();
+    for row in 0..400_u32 {
+        let (a, b) = (row * 37 % 101, row * 53 % 89);
+        let _ = writeln!(table, "{a},{b},{}", u8::from(a + b + row * 7919 % 41 > 115));
+    }
+    let source = Source::bytes("t.csv", table.into_bytes());
     let models = ["line", "auto"].map(|shape| recipe(shape).train(&source, &mut ()).unwrap().model);
     assert!(models[1].schema().unwrap().bends.is_none());
     assert_eq!(bytes(&models[0]), bytes(&models[1]));
@@ -183,7 +187,7 @@ struct Explained<'a>(&'a Model);
 impl Visitor for Explained<'_> {
     type Output = rosenblatt::explain::Explanation;
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        rosenblatt::explain::Explainer::new(self.0).explain(examples.row(0), 1, 99)
+        rosenblatt::Explainer::new(self.0).explain(examples.row(0), 1, 99)
     }
 }
 

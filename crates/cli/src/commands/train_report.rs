@@ -253,6 +253,10 @@ pub(super) fn race_text(race: &Race) -> String {
         .first()
         .is_some_and(|first| race.entrants.first().is_some_and(|winner| std::ptr::eq(*first, winner)));
     let why = match (is_best, is_more) {
+        _ if race.shape() != Shape::Line => {
+            "is clearly better than straight columns: by errors, and how far probabilities are from the truth"
+                .to_owned()
+        }
         (false, _) if race.spares_a_map() => {
             "is not clearly worse than the best, and needs no map".to_owned()
         }

@@ -196,6 +196,21 @@ impl Verdicts {
         }
     }
 
+    /// The same, with how far probabilities are from the truth however many rows there are: what is to tell curves from
+    /// lines, whose mistakes are nearly the same.
+    pub(super) fn fine_losses(&self, by: &Yardstick) -> Option<Vec<f64>> {
+        let is_plain = by.metric == Metric::Error && by.costs.is_none();
+        if !is_plain || self.named.len() < SURE_ROWS {
+            return self.losses(by);
+        }
+        let (weigh, rows) = (by.weighing(&self.named), self.shares(by.n_classes)?);
+        let distance = |(truth, _): &(u32, u32), shares: &[f64]| {
+            DISTANCE * weigh(*truth) * (1.0 - shares[*truth as usize]).powi(2)
+        };
+        let losses = self.mistakes(by)?.into_iter().zip(&self.named).zip(rows);
+        Some(losses.map(|((loss, named), shares)| loss + distance(named, &shares)).collect())
+    }
+
     /// What the mistake on every row counts, or costs.
     fn mistakes(&self, by: &Yardstick) -> Option<Vec<f64>> {
         let Some(costs) = &by.costs else {

@@ -174,7 +174,7 @@ pub struct Entrant {
     /// What it is, with the number of epochs that did best.
     pub spec: Spec,
     /// The shape of its columns.
-    #[serde(skip_serializing_if = "is_line")]
+    #[serde(skip_serializing_if = "Shape::is_line")]
     pub shape: Shape,
     /// Its loss on the rows it was judged on, less is better; see [`Metric::as_known`]. `None` if it failed.
     pub loss: Option<f64>,
@@ -187,11 +187,6 @@ pub struct Entrant {
     pub left: Option<usize>,
     /// Why it could not be trained, if so.
     pub failure: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde lends what it asks about")]
-fn is_line(shape: &Shape) -> bool {
-    *shape == Shape::Line
 }
 
 /// One part of a race.
@@ -496,8 +491,8 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
     (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
 }
 
-/// Names the winner: the best, and if it stands behind a map, or its columns bend, whoever does without and is hardly
-/// worse.
+/// Names the winner: the best of those with straight columns, and if it stands behind a map, whoever does without one and is
+/// hardly worse; or the best of those whose columns bend, if it is clearly better.
 fn finish(
     runners: Vec<Runner>,
     by: &Yardstick,
@@ -507,11 +502,14 @@ fn finish(
 ) -> Result<Race, Error> {
     let value = |idx: usize| runners[idx].standing.value;
     let finishers: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
-    let Some(&first) = finishers.iter().min_by(|a, b| value(**a).total_cmp(&value(**b))) else {
+    let (straight, bent): (Vec<usize>, Vec<usize>) =
+        finishers.into_iter().partition(|&idx| runners[idx].shape == Shape::Line);
+    // Without straight ones, those that bend are compared as such.
+    let (straight, bent) = if straight.is_empty() { (bent, Vec::new()) } else { (straight, bent) };
+    let Some(&first) = straight.iter().min_by(|a, b| value(**a).total_cmp(&value(**b))) else {
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
     let has_map = |idx: usize| runners[idx].spec.options().map.is_some();
-    let is_plain = |idx: usize| !has_map(idx) && runners[idx].shape == Shape::Line;
     let losses = |idx: usize| runners[idx].standing.losses.as_deref();
     let is_hardly_worse = |idx: usize| match (losses(first), losses(idx)) {
         (Some(leading), Some(losses)) => {
@@ -520,9 +518,10 @@ fn finish(
         }
         _ => value(idx) <= value(first),
     };
-    let plain = finishers.iter().copied().filter(|&idx| is_plain(idx) && is_hardly_worse(idx));
+    let plain = straight.iter().copied().filter(|&idx| !has_map(idx) && is_hardly_worse(idx));
     let plain = plain.min_by(|&a, &b| value(a).total_cmp(&value(b)));
-    let winner = if is_plain(first) { first } else { plain.unwrap_or(first) };
+    let winner = if has_map(first) { plain.unwrap_or(first) } else { first };
+    let winner = better_bent(&runners, by, winner, &bent).unwrap_or(winner);
     let mut order: Vec<usize> = (0..runners.len()).collect();
     order.sort_by(|&a, &b| {
         let rank = |idx: usize| {
@@ -547,6 +546,17 @@ fn finish(
     let said = runners[winner].verdicts[runners[winner].standing.rung].clone();
     let (winner, metric, n_classes) = (entrants[0].spec.clone(), by.metric, by.n_classes);
     Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, n_classes })
+}
+
+/// The best of those whose columns bend, if it is clearly better than `straight`.
+fn better_bent(runners: &[Runner], by: &Yardstick, straight: usize, bent: &[usize]) -> Option<usize> {
+    let fine = |idx: usize| runners[idx].verdicts[runners[idx].standing.rung].fine_losses(by);
+    let all = bent.iter().filter_map(|&idx| Some((idx, fine(idx)?)));
+    let (best, losses) = all.min_by(|a, b| mean_of(&a.1).total_cmp(&mean_of(&b.1)))?;
+    let (mean, error) = difference(&fine(straight)?, &losses);
+    // Where a line makes as few mistakes, sharper probabilities alone are not worth a curve.
+    let has_fewer = runners[best].standing.loss < runners[straight].standing.loss;
+    (has_fewer && mean > CLEARLY_WORSE * error).then_some(best)
 }
 
 fn with_epochs(spec: &Spec, epochs: u64) -> Spec {
