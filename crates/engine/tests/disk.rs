@@ -5,10 +5,9 @@ use rosenblatt::core::{Examples, Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Source, Visitor, load_with_schema};
 use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
+use rosenblatt::split::split;
 use rosenblatt::train::{CheckpointRequest, Checkpointer, check_order};
-use rosenblatt::{
-    Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation, split,
-};
+use rosenblatt::{Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation};
 use std::fmt::Write as _;
 
 fn text(n_rows: u32, n_classes: u32) -> String {
@@ -187,7 +186,7 @@ struct Explained<'a>(&'a Model);
 impl Visitor for Explained<'_> {
     type Output = rosenblatt::explain::Explanation;
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        rosenblatt::Explainer::new(self.0).explain(examples.row(0), 1, 99)
+        rosenblatt::explain::Explainer::new(self.0).explain(examples.row(0), 1, 99)
     }
 }
 

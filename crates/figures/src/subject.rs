@@ -150,8 +150,9 @@ impl Subject {
     pub(crate) fn evaluation(&self, model: &Model) -> Result<Evaluation, Error> {
         match &self.held_out {
             Some(held_out) => {
-                let folds = model.training_summary().folds.unwrap_or(1);
-                Ok(Evaluation { folds, ..held_out.evaluation(model.labels()) })
+                let mut evaluation = held_out.evaluation(model.labels());
+                evaluation.folds = model.training_summary().folds.unwrap_or(1);
+                Ok(evaluation)
             }
             None => evaluate_rows(model, &self.data, &self.rows),
         }

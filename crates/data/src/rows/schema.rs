@@ -87,7 +87,6 @@ rosenblatt_core::named!(Precision, "precision",
 /// not stored: notes, and whether it is provisional.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the source")]
 pub struct Schema {
     /// The columns that become features, in the order of their features. Empty if the format numbers
     /// its features itself.
