@@ -259,15 +259,15 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
 /// Words that make a text read like a translation, and how often each may stand in this tree. CONTRIBUTING.md has what to
 /// write instead. Lower a number when you have rewritten some; never raise one.
 const ODD_WORDS: [(&str, usize); 9] = [
-    ("told", 1200),
-    ("said", 800),
-    ("whoever", 140),
-    ("nobody", 190),
-    ("somebody", 50),
-    ("anybody", 30),
-    ("so many", 230),
+    ("told", 1156),
+    ("said", 789),
+    ("whoever", 131),
+    ("nobody", 182),
+    ("somebody", 44),
+    ("anybody", 25),
+    ("so many", 158),
     ("come by", 1),
-    ("behind", 330),
+    ("behind", 326),
 ];
 
 /// Everything in this tree that a person reads: sources, documents, the playground and the Python package.

@@ -337,7 +337,7 @@ impl Room {
         Ok(Line { what: "two trainers at once".to_owned(), done: length.races, lost, remarks })
     }
 
-    /// Disks that are full after so many bytes: a limit on file sizes, and a real one where that is allowed.
+    /// Disks that are full after this many bytes: a limit on file sizes, and a real one where that is allowed.
     fn full_disks(&self, length: &Length) -> Result<Vec<Line>, String> {
         say("== full disks");
         let model = self.path(MODEL);

@@ -288,7 +288,7 @@ impl<'a> Hunt<'a> {
             }
     }
 
-    /// Searches with more and more digits, beginning with at least so many binary ones.
+    /// Searches with more and more digits, beginning with at least this many binary ones.
     fn with_more_digits(&mut self, units: &Units, start: &mut Vec<(usize, f64)>, margin: bool, digits: i32) {
         let ladder: [(i32, Seek<'a>); 4] = [
             (80, Self::seek::<Pair>),

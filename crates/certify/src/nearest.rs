@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// How many rows are added before all rows are looked at again.
 const AT_ONCE: usize = 10;
-/// After so many rounds that bring nothing, these digits have no more to give.
+/// After this many rounds that bring nothing, these digits have no more to give.
 const PATIENCE: usize = 30;
 /// How many rows are scored between two looks at the clock.
 const BETWEEN: usize = 64;

@@ -94,7 +94,7 @@ pub(crate) fn terminal_width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0))
 }
 
-/// Names of at most so many characters. Names that begin alike keep their ends as well, or else get a number, so that
+/// Names of at most this many characters. Names that begin alike keep their ends as well, or else get a number, so that
 /// they stay apart.
 pub(crate) fn apart(names: &[String], most: usize) -> Vec<String> {
     let beginning = |name: &str| name.chars().take(most - 1).chain(['…']).collect::<String>();

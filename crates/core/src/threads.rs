@@ -7,7 +7,7 @@ pub fn available() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// `own` on this thread, beside `others` on each of so many more. A thread that cannot be had is done without, so `own`
+/// `own` on this thread, beside `others` on each of this many more. A thread that cannot be had is done without, so `own`
 /// must be able to do all of the work.
 pub fn beside<R>(n_others: usize, others: impl Fn() + Sync, own: impl FnOnce() -> R) -> R {
     thread::scope(|scope| {

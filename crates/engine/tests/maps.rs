@@ -28,7 +28,13 @@ fn maps() -> Vec<Mapping> {
     vec![
         Mapping { params: with("gamma", 0.7), ..named("fourier", "rbf") },
         Mapping { params: with("gamma", 0.5), ..named("fourier", "laplacian") },
-        Mapping { params: with("degree", 2.0), ..named("sketch", "polynomial") },
+        Mapping {
+            params: BTreeMap::from(
+                ["degree", "gamma"]
+                    .map(|name| (name.to_owned(), Setting::Number(if name == "degree" { 2.0 } else { 1.0 }))),
+            ),
+            ..named("sketch", "polynomial")
+        },
         named("nystroem", "rbf"),
         Mapping { params: with("degree", 2.0), ..named("nystroem", "polynomial") },
         named("nystroem", "laplacian"),

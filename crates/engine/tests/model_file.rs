@@ -1,6 +1,7 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
 use rosenblatt::core::{Random, Readout};
+use rosenblatt::kernel::Setting;
 use rosenblatt::model::FormatError;
 use rosenblatt::options::Classes;
 use rosenblatt::{Dataset, KernelOptions, Mapping, Model, Options, Spec, train};
@@ -47,7 +48,9 @@ fn models() -> Vec<Model> {
         (Readout::Random, Classes::OneVsRest, Some("cosine")),
     ];
     let behind_map = |name: &str| {
-        let map = Some(Mapping { name: name.to_owned(), size: 16, ..Mapping::default() });
+        let gamma = Setting::Number(1.0);
+        let params = [("gamma".to_owned(), gamma)].into_iter().filter(|_| name == "sketch").collect();
+        let map = Some(Mapping { name: name.to_owned(), size: 16, params, ..Mapping::default() });
         train(&Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap(), &data()).unwrap()
     };
     let maps = ["fourier", "sketch", "nystroem"].map(behind_map);

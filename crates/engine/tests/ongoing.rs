@@ -79,7 +79,7 @@ fn in_pieces(
 #[test]
 fn pieces_and_pauses_leave_no_trace() {
     let named = |algorithm: &str| Options { algorithm: algorithm.to_owned(), ..Options::default() };
-    let kernel = KernelOptions { budget: Some(20), ..KernelOptions::default() };
+    let kernel: KernelOptions = serde_json::from_str(r#"{"budget": 20, "params": {"gamma": 1.0}}"#).unwrap();
     let map: Mapping =
         serde_json::from_str(r#"{"name": "fourier", "size": 16, "params": {"gamma": 0.5}}"#).unwrap();
     let perceptron = || named("perceptron");

@@ -124,7 +124,7 @@ fn the_error_told_keeps_its_word() {
     assert!(n_kept * 100 >= n_told * 90, "{n_kept} of {n_told}");
 }
 
-/// Stops the training of the model that is kept after so many questions.
+/// Stops the training of the model that is kept after this many questions.
 struct Impatient {
     left: u64,
     kept: Option<Vec<u8>>,

@@ -140,7 +140,7 @@ fn same_bits_everywhere(options: &TaggerOptions) {
     assert_eq!(one, tag(&again, 2), "after it was saved and loaded");
 }
 
-/// Stops after so many questions.
+/// Stops after this many questions.
 struct StopAfter(u32, Vec<u8>);
 
 impl Checkpointer for StopAfter {

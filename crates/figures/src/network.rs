@@ -178,7 +178,7 @@ fn short(number: f64) -> f64 {
     (100.0 * number).round() / 100.0
 }
 
-/// A network of so many units, to find a curve with.
+/// A network of this many units, to find a curve with.
 fn spec(units: usize) -> Result<Spec, FigureError> {
     let params = BTreeMap::from([("batch".to_owned(), 30.0), ("weight-decay".to_owned(), 0.0)]);
     let network = NetworkOptions {

@@ -312,7 +312,7 @@ impl Subject {
     }
 }
 
-/// Of so many rows, one is for probabilities to be fitted on.
+/// Of this many rows, one is for probabilities to be fitted on.
 const FITTED: usize = 4;
 
 /// The share of rows that are held out to judge by.

@@ -40,13 +40,13 @@ impl Gpu {
         Ok(Self { card, block: 24 * PANEL, memory, layout: None, least_work: 1 << 26 })
     }
 
-    /// Uses at most so many bytes of the card's memory, nearly.
+    /// Uses at most this many bytes of the card's memory, nearly.
     #[must_use]
     pub fn with_memory(self, bytes: usize) -> Self {
         Self { memory: bytes, ..self }
     }
 
-    /// Learns in blocks of so many rows.
+    /// Learns in blocks of this many rows.
     #[must_use]
     pub fn in_blocks_of(self, rows: usize) -> Self {
         Self { block: rows, ..self }

@@ -39,7 +39,7 @@ rosenblatt_core::named!(Removal, "removal",
 /// direction: what it would add to the inverse is rounding.
 const NOTHING_NEW: f64 = 1e-9;
 
-/// Kernel hypotheses of at most so many support rows.
+/// Kernel hypotheses of at most this many support rows.
 #[derive(Debug, Clone)]
 pub struct BudgetSpace {
     kernel: Arc<dyn Kernel>,
@@ -124,7 +124,7 @@ impl BudgetSpace {
         }
     }
 
-    /// Scores blocks of so many rows ahead.
+    /// Scores blocks of this many rows ahead.
     #[must_use]
     pub fn blocks_of(self, block_rows: usize) -> Self {
         Self { block_rows, ..self }

@@ -52,7 +52,7 @@ impl Activation {
         }
     }
 
-    /// How wide the weights of a unit with so many inputs, in a layer of so many units, are drawn: evenly from minus
+    /// How wide the weights of a unit with so many inputs, in a layer of this many units, are drawn: evenly from minus
     /// this to this. He's for units that are silent half of the time, Glorot's for the others.
     pub fn spread(self, n_inputs: usize, n_units: usize) -> f64 {
         match self {

@@ -101,7 +101,7 @@ const MANY_STEPS: f64 = 3_000.0;
 /// The longest steps of a short run.
 const MOST_RATE: f64 = 0.02;
 
-/// The rate that suits a run of so many steps: a short one makes longer steps, within reason.
+/// The rate that suits a run of this many steps: a short one makes longer steps, within reason.
 pub fn suited_rate(n_steps: u64) -> f64 {
     (RATE * MANY_STEPS / n_steps.max(1) as f64).clamp(RATE, MOST_RATE)
 }

@@ -287,7 +287,7 @@ fn bits_depend_on_neither_threads_nor_storage_nor_how_rows_are_lent() {
     }
 }
 
-/// Pauses after so many rounds and keeps the state.
+/// Pauses after this many rounds and keeps the state.
 struct Pause(u64, Option<rosenblatt_core::state::State<'static>>);
 
 impl Observer for Pause {

@@ -49,7 +49,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// One value in a hundred at each end may lie far out, which is more than so many lengths of all others away from them.
+/// One value in a hundred at each end may lie far out, which is more than this many lengths of all others away from them.
 const END: usize = 100;
 const FAR: f64 = 3.0;
 

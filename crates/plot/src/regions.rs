@@ -42,7 +42,7 @@ pub(crate) struct Regions {
 type Vertex = usize;
 
 impl Grid {
-    /// Asks `decide` about every corner of a grid of so many cells; it is handed shares from 0 to 1.
+    /// Asks `decide` about every corner of a grid of this many cells; it is handed shares from 0 to 1.
     pub(crate) fn sample(columns: usize, rows: usize, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Self {
         let mut verdicts = Vec::with_capacity((columns + 1) * (rows + 1));
         for j in 0..=rows {

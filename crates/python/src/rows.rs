@@ -236,7 +236,7 @@ fn dense_width(shape: &[usize]) -> PyResult<usize> {
     if width == 0 { Err(PyValueError::new_err("there are no features")) } else { Ok(width) }
 }
 
-/// Whether there is room for the weights of so many outputs. Nobody hears of it later: without memory a process ends.
+/// Whether there is room for the weights of this many outputs. Nobody hears of it later: without memory a process ends.
 pub(crate) fn check_room(width: usize, n_outputs: usize) -> PyResult<()> {
     // The weights, a sum of them, and what they are read out to.
     let n_values = width.saturating_mul(n_outputs.max(1)).saturating_mul(4);

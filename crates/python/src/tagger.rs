@@ -79,7 +79,7 @@ pub(crate) fn tokens(model: &Model) -> Outcome<Tokens> {
 }
 
 /// What a model says of sentences: `tags`, the sentences with them as `text`, how well they agree with what is known
-/// (`agreement`, as JSON), or `reasons`, as JSON with at most so many attributes of a token.
+/// (`agreement`, as JSON), or `reasons`, as JSON with at most this many attributes of a token.
 pub(crate) fn told<'py>(
     py: Python<'py>,
     model: &Model,

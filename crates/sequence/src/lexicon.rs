@@ -155,7 +155,7 @@ pub struct Lexicon {
     keys: Vec<(u32, u32, u32)>,
     /// The attributes themselves, where a file has them.
     items: Option<Names>,
-    /// Where attributes have no names: their numbers are hashes of so many bits of the names they would have.
+    /// Where attributes have no names: their numbers are hashes of this many bits of the names they would have.
     bits: Option<u32>,
     hasher: RandomState,
 }

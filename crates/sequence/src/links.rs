@@ -106,7 +106,7 @@ impl Links {
         (&self.heads, entries.collect())
     }
 
-    /// What was saved, of so many labels and quads of them. Nothing if a list leads nowhere, or two lead to the same.
+    /// What was saved, of this many labels and quads of them. Nothing if a list leads nowhere, or two lead to the same.
     pub(crate) fn of_numbers(
         heads: Vec<u32>,
         entries: &[u32],

@@ -39,7 +39,7 @@ impl Weights {
         save_store(&self.store, name, state);
     }
 
-    /// What was saved under this name: weights of this shape, of so many attributes.
+    /// What was saved under this name: weights of this shape, of this many attributes.
     pub fn restore(
         shape: Shape,
         n_attributes: usize,

@@ -19,7 +19,7 @@ pub(crate) const QUAD: usize = 4;
 /// The most quads that are asked for at once: two gibibytes.
 const MOST_RESERVED: usize = (2 << 30) / size_of::<Quad>();
 
-/// From so many quads on, a row says where its quads stand.
+/// From this many quads on, a row says where its quads stand.
 const MANY_QUADS: usize = 8;
 
 /// How far back a label looks.

@@ -123,9 +123,9 @@ pub struct Config {
     pub grow_classes: bool,
     /// When an example counts as learned.
     pub durability: Durability,
-    /// After so many examples a snapshot is taken and the log begins anew.
+    /// After this many examples a snapshot is taken and the log begins anew.
     pub snapshot_rows: u64,
-    /// Likewise after so many bytes of the log.
+    /// Likewise after this many bytes of the log.
     pub snapshot_log_bytes: u64,
     /// Whether logs that a snapshot covers are kept.
     pub keep_log: bool,

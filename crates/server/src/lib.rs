@@ -132,7 +132,7 @@ impl Server {
     }
 }
 
-/// A runtime of so many threads, one per core if 0; an error where the system allows no more, of which the runtime itself
+/// A runtime of this many threads, one per core if 0; an error where the system allows no more, of which the runtime itself
 /// would panic.
 pub(crate) fn runtime(n_threads: usize) -> io::Result<Runtime> {
     let n_cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -569,7 +569,7 @@ impl Learner {
         }
     }
 
-    /// Whether the model may take these rows in, after so many others and these classes.
+    /// Whether the model may take these rows in, after this many others and these classes.
     fn check(
         &self,
         lesson: &Lesson,

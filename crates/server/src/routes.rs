@@ -41,7 +41,7 @@ use tokio::time::timeout;
 const LARGE: usize = 64 << 10;
 /// A body must come at so many bytes a second, once the first wait is over.
 const LEAST_RATE: usize = 64 << 10;
-/// Room for bodies is given in pieces of so many bytes.
+/// Room for bodies is given in pieces of this many bytes.
 pub(crate) const PAGE: usize = 64 << 10;
 /// Answers of fewer bytes are not packed.
 const WORTH_PACKING: usize = 1400;

@@ -104,7 +104,7 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// So many items of so many bytes must still be there.
+/// So many items of this many bytes must still be there.
 fn bounded(n_items: usize, size: usize, from: &[u8]) -> io::Result<()> {
     if n_items.checked_mul(size).is_none_or(|bytes| bytes > from.len()) {
         return Err(wrong("there is less than was said"));

@@ -47,7 +47,7 @@ pub enum Request {
         #[serde(default)]
         seed: u64,
     },
-    /// Whether a file of so many bytes can be read here.
+    /// Whether a file of this many bytes can be read here.
     Fits {
         /// Its length.
         bytes: u64,

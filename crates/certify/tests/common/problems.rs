@@ -53,7 +53,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Points, sides and whether there is a bias: up to so many rows and features.
+/// Points, sides and whether there is a bias: up to this many rows and features.
 pub(crate) fn problem(
     kind: Kind,
     most_rows: usize,

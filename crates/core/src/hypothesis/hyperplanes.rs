@@ -7,7 +7,7 @@ use crate::simd::{self, Columns, Lanes, SWEEP, Value};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The sums of so many rows are made before the first is looked at.
+/// The sums of this many rows are made before the first is looked at.
 const AT_ONCE: usize = 128;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.

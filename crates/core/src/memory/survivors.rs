@@ -13,7 +13,7 @@ use crate::state::{Layout, Part, State, StateError, refuse};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The most rounds that are believed: sums and differences of so many do not overflow.
+/// The most rounds that are believed: sums and differences of this many do not overflow.
 pub const MOST_ROUNDS: u64 = 1 << 60;
 
 /// How survivors vote.

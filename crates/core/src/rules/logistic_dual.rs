@@ -18,7 +18,7 @@ pub struct LogisticDual {
     tolerance: f64,
 }
 
-/// After so many halvings and Newton steps the interval is as narrow as doubles are.
+/// After this many halvings and Newton steps the interval is as narrow as doubles are.
 const MOST_STEPS: u32 = 100;
 /// A Newton step that is so short beside where it leads has arrived: what is left is about its square.
 const ARRIVED: f64 = 1e-8;

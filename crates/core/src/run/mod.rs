@@ -638,7 +638,7 @@ fn each_move(
     }
 }
 
-/// How often an example is met on end at most. A rule that still moves after so many steps along one row may do so for
+/// How often an example is met on end at most. A rule that still moves after this many steps along one row may do so for
 /// ever, by a last digit each time, and whoever watches waits.
 pub const MOST_VISITS: u64 = 1 << 12;
 

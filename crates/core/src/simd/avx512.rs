@@ -22,7 +22,7 @@ const TRUSTED: usize = 8;
 /// So many values ahead the memory is told what will be read, where rows are long or lie behind each other.
 const ANNOUNCED: usize = 256;
 
-/// Which lane comes to which place when all are moved on by so many places.
+/// Which lane comes to which place when all are moved on by this many places.
 static TURNS: [[u64; 8]; 8] = {
     let mut turns = [[0; 8]; 8];
     let mut by = 0;

@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Up to so many features, sixteen times a feature is a number that an offset can be.
+/// Up to this many features, sixteen times a feature is a number that an offset can be.
 pub(crate) const MOST_FEATURES: usize = 1 << 28;
 
 /// Where the weights of some features are, in sixteenths: a feature of a block with stride 8 begins at four times

@@ -677,7 +677,7 @@ fn cannot_open(path: &Path, error: io::Error) -> DataError {
     DataError::io("opening", error).in_source(&name)
 }
 
-/// Of so many files of a folder one may have been meant.
+/// Of this many files of a folder one may have been meant.
 const MOST_NEIGHBOURS: usize = 10_000;
 
 /// What may have been meant by the name of a file that is not there.

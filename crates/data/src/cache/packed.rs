@@ -16,7 +16,7 @@ use std::io::Cursor;
 /// What a pack is called in errors.
 const NAME: &str = "packed rows";
 
-/// Packs lie in pieces of memory of so many bytes, or of their own size.
+/// Packs lie in pieces of memory of this many bytes, or of their own size.
 const PIECE_BYTES: usize = 8 << 20;
 /// Lists of fewer bytes are short: those that are long are moved by the system, without a copy.
 const SHORT_BYTES: usize = 8 << 20;

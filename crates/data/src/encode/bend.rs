@@ -43,7 +43,7 @@ pub enum Shape {
 const USUAL_KNOTS: u16 = 15;
 const FEWEST_KNOTS: u16 = 2;
 const MOST_KNOTS: u16 = 1_000;
-/// From so many knots on, columns of few values have a feature for each.
+/// From this many knots on, columns of few values have a feature for each.
 const MANY_KNOTS: u16 = 8;
 /// So many values are few.
 const FEW_VALUES: usize = 256;

@@ -310,7 +310,7 @@ impl Seen {
     }
 }
 
-/// From so many cells on, their range says how finely a column is to be stored.
+/// From this many cells on, their range says how finely a column is to be stored.
 const FEWEST_SEEN: usize = 8;
 
 /// Whether a cell is a day, perhaps with a time: `2024-01-31`, `31.01.2024`, `1/31/2024 12:00`.

@@ -158,7 +158,7 @@ impl Spelled {
         others.into_iter().any(|n_read| n_read > plain)
     }
 
-    /// How a column of so many cells is spelled: plainly unless almost all of them can be read in one other way, with one
+    /// How a column of this many cells is spelled: plainly unless almost all of them can be read in one other way, with one
     /// sign; a cell with another is then an error. Nothing if there are two ways, which give different numbers.
     pub(super) fn spelling(&self, n_cells: usize) -> Option<Spelling> {
         let are_most = |n_some: usize| n_some * 10 >= n_cells * 9;

@@ -112,7 +112,7 @@ impl FoundNames {
 }
 
 impl Cells {
-    /// Empties the cells for rows of so many columns of categories and of text.
+    /// Empties the cells for rows of this many columns of categories and of text.
     pub(crate) fn clear(&mut self, n_categories: usize, n_texts: usize) {
         self.categories.resize_with(n_categories, LabelTable::default);
         self.categories.iter_mut().for_each(LabelTable::clear);

@@ -17,7 +17,7 @@ pub const PATIENCE: u64 = 5;
 pub const FEW_ROWS: usize = 1000;
 /// The share of all rows that is held out for the estimate.
 pub const HOLD_OUT: f64 = 0.2;
-/// Up to so many rows, of so many values that are not zero, are parted in folds for the estimate instead, of which one of
+/// Up to this many rows, of this many values that are not zero, are parted in folds for the estimate instead, of which one of
 /// a fifth of the rows would say little.
 pub const FOLDED_ROWS: usize = 3_000;
 /// See [`FOLDED_ROWS`].

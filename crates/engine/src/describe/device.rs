@@ -84,7 +84,7 @@ impl DeviceChoice {
         })
     }
 
-    /// The card to learn on from so many rows, whose number may not be known. Nothing is the processor.
+    /// The card to learn on from this many rows, whose number may not be known. Nothing is the processor.
     pub(crate) fn to_learn(
         self,
         n_rows: Option<usize>,

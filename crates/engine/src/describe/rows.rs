@@ -10,7 +10,7 @@ use rosenblatt_data::{Cached, Dataset, Labels, Schema, View, visit};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// At most so many rows in memory are lent at once, so that whoever works on them is asked now and then whether to
+/// At most this many rows in memory are lent at once, so that whoever works on them is asked now and then whether to
 /// go on.
 const AT_ONCE: usize = 4096;
 

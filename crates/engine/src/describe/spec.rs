@@ -254,7 +254,7 @@ impl Spec {
         self.options.class_weights != ClassWeights::Even || self.options.costs != Costs::Even
     }
 
-    /// Whether a row's weight is a number of visits to it, of which there are at most so many.
+    /// Whether a row's weight is a number of visits to it, of which there are at most this many.
     pub(crate) fn most_weight(&self) -> Option<u64> {
         struct Ask<'a>(&'a Spec, bool);
         impl Visit for Ask<'_> {

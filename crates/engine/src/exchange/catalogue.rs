@@ -643,7 +643,8 @@ mod tests {
                     }
                 }
                 if group.name == "reading" || group.name == "text" {
-                    for name in catalogue.names(what) {
+                    let list = catalogue.choices.iter().filter(|list| list.name == what);
+                    for name in list.flat_map(|list| &list.choices).map(|choice| choice.example) {
                         let value = json!({ option.name: name });
                         let read = if group.name == "text" { json!({ "text": value }) } else { value };
                         serde_json::from_value::<ReadOptions>(read).unwrap_or_else(|e| panic!("{name}: {e}"));

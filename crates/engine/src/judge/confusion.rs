@@ -4,7 +4,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Up to so many classes every pair has a counter; with more, only those that were met.
+/// Up to this many classes every pair has a counter; with more, only those that were met.
 const FEW: usize = 512;
 
 /// How many rows of each class were given each class. It takes no more room than the rows can fill.
@@ -30,7 +30,7 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    /// No rows of so many classes.
+    /// No rows of this many classes.
     pub fn new(n_classes: usize) -> Self {
         let all = if n_classes <= FEW { vec![0; n_classes * n_classes] } else { Vec::new() };
         Self { n_classes, all, met: BTreeMap::new() }

@@ -256,7 +256,7 @@ pub fn evaluate_source<'a>(
 /// So many scores may be kept at a time whatever the data are; more, if the data have as many values.
 const MOST_SCORES: usize = 1 << 22;
 
-/// Whether the scores of so many rows may be kept at a time. A file of a few bytes a row can name a class in each.
+/// Whether the scores of this many rows may be kept at a time. A file of a few bytes a row can name a class in each.
 pub(crate) fn keeps_scores(source: &RowSource<'_>, n_rows: usize) -> bool {
     let n_scores = n_rows.saturating_mul(n_curves(source.labels().len()));
     source.dataset().is_some_and(|data| n_scores <= MOST_SCORES.max(data.n_values()))
@@ -323,7 +323,7 @@ impl Judged {
     }
 }
 
-/// The area under the ROC curve of each of so many classes, given the scores of rows, and their classes.
+/// The area under the ROC curve of each of this many classes, given the scores of rows, and their classes.
 pub(crate) fn areas(
     scores: &[f64],
     classes: &[u32],

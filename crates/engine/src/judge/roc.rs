@@ -98,7 +98,7 @@ pub fn reliability(model: &Model, data: &Dataset, rows: &[u32]) -> Result<Reliab
     Ok(reliability_of(n_classes, rows))
 }
 
-/// The same of rows with the probability of each of so many classes, and their class.
+/// The same of rows with the probability of each of this many classes, and their class.
 pub(crate) fn reliability_of(n_classes: usize, rows: impl Iterator<Item = (Vec<f64>, u32)>) -> Reliability {
     let is_binary = n_classes == 2;
     let said = rows.map(|(shares, truth)| {

@@ -22,9 +22,9 @@ pub use crate::estimate::Method;
 
 /// So many numbers up to 2 are multiplied before a logarithm is taken of them, which takes longer than all of them.
 const FACTORS: usize = 64;
-/// Something is measurably better if it is by so many standard errors.
+/// Something is measurably better if it is by this many standard errors.
 const MEASURABLE: f64 = 2.0;
-/// Below so many scores, one thread fits all curves.
+/// Below this many scores, one thread fits all curves.
 const FEW_SCORES: usize = 1 << 14;
 
 /// From a score to the probability of one class.
@@ -525,7 +525,7 @@ impl Verdict<'_> {
     }
 }
 
-/// How many curves, and scores, a row of so many classes has.
+/// How many curves, and scores, a row of this many classes has.
 pub(crate) fn n_curves(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }

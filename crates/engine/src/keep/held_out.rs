@@ -24,7 +24,7 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// Why it cannot be what a training of so many rows held out says, if it cannot.
+    /// Why it cannot be what a training of this many rows held out says, if it cannot.
     pub(crate) fn fault(&self, n_held: u64) -> Option<&'static str> {
         let is_class = |class: &u32| (*class as usize) < self.n_classes;
         let n_rows = self.rows.len();

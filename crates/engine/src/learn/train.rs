@@ -452,7 +452,7 @@ pub fn check_order(spec: &Spec) -> Result<(), Error> {
     Ok(())
 }
 
-/// Brings a fresh learner, which is to make so many epochs of so many visits, to where the checkpoint stood.
+/// Brings a fresh learner, which is to make so many epochs of this many visits, to where the checkpoint stood.
 fn restore(
     learner: &mut dyn Learner,
     n_epochs: u64,
@@ -667,6 +667,8 @@ mod tests {
     use super::*;
     use crate::{KernelOptions, Online, Options, evaluate};
     use rosenblatt_core::Readout;
+    use rosenblatt_kernel::Setting;
+    use std::collections::BTreeMap;
 
     fn with_kernel(name: &str, readout: Readout) -> Spec {
         let kernel = Some(KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
@@ -698,10 +700,12 @@ mod tests {
         }
         let linear = train(&Spec::default(), &data).unwrap();
         assert!(evaluate(&linear, &data).unwrap().error() > 0.2);
-        // One example at a time, in their order, is one epoch.
+        // One example at a time, in their order, is one epoch, if nothing follows from all rows.
+        let params = BTreeMap::from([("gamma".to_owned(), Setting::Number(1.0))]);
         let given = Options {
             order: Some(Order::Given),
             epochs: 1,
+            kernel: Some(KernelOptions { params, ..KernelOptions::default() }),
             ..with_kernel("poly", Readout::Last).options().clone()
         };
         let spec = Spec::new(given).unwrap();

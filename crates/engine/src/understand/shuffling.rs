@@ -65,7 +65,7 @@ impl Shuffling {
         if columns.len() > MOST_COLUMNS { Vec::new() } else { columns }
     }
 
-    /// Takes in what `model` loses on these rows, which it did not learn from; a sample of one of so many parts.
+    /// Takes in what `model` loses on these rows, which it did not learn from; a sample of one of this many parts.
     pub(crate) fn add(
         &mut self,
         model: &Model,

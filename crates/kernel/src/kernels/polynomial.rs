@@ -9,7 +9,7 @@ pub(super) const INFO: Info = Info {
     formula: "(gamma x.y + offset)^degree",
     prefer: "for pictures and wherever features count together; the kernel of Freund and Schapire",
     params: &[
-        // Beyond the largest degree, products differ by so many orders of magnitude that only one of them counts.
+        // Beyond the largest degree, products differ by this many orders of magnitude that only one of them counts.
         Param {
             name: "degree",
             meaning: "the power of a polynomial",

@@ -152,7 +152,7 @@ impl Problem {
         Self { data, kernel, decision, order, convention, shape, rule }
     }
 
-    /// A problem with this kernel, for rows of so many classes.
+    /// A problem with this kernel, for rows of this many classes.
     pub(crate) fn of<E: Examples>(name: &str, rows: E, n_classes: usize) -> Self {
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         let kernel = Choice::named(name).kernel(&Outline::of(rows, &all)).unwrap();

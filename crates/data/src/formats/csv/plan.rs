@@ -194,7 +194,7 @@ impl Sample {
         seen
     }
 
-    /// Of each of so many columns, whether the records from `first` on have nothing there but digits, points and signs.
+    /// Of each of this many columns, whether the records from `first` on have nothing there but digits, points and signs.
     fn are_plain(&self, first: usize, n_columns: usize) -> Vec<bool> {
         let is_plain = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+');
         let mut are_plain = vec![true; n_columns];

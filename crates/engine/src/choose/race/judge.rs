@@ -83,9 +83,9 @@ impl Yardstick {
 
 /// How much the squared distance of a probability from the truth (Brier 1950) counts beside a mistake.
 const DISTANCE: f64 = 8.0;
-/// From so many rows on, mistakes alone tell candidates apart.
+/// From this many rows on, mistakes alone tell candidates apart.
 const SURE_ROWS: usize = 3_000;
-/// Below so many rows a class is rare.
+/// Below this many rows a class is rare.
 const RARE_ROWS: usize = 50;
 /// Scores part the classes if at most one row is wrong for so many of the rarer class.
 const PARTED: usize = 10;

@@ -40,13 +40,13 @@ use std::time::{Duration, Instant};
 pub(crate) const MOST_ROWS: usize = 16_000;
 /// The rows that all candidates learn from in the first bout, if there are many more.
 const FIRST_BOUT: usize = 1_600;
-/// Up to so many rows, five folds are raced; above, three.
+/// Up to this many rows, five folds are raced; above, three.
 const FIVE_FOLDS: usize = 3_200;
-/// Up to so many rows, three folds are raced; above, one part is set apart.
+/// Up to this many rows, three folds are raced; above, one part is set apart.
 const THREE_FOLDS: usize = 8_000;
-/// Up to so many rows, nobody leaves for being slow to convince.
+/// Up to this many rows, nobody leaves for being slow to convince.
 const PATIENT: usize = 400;
-/// A candidate leaves if it is worse than the leader by so many standard errors of the difference.
+/// A candidate leaves if it is worse than the leader by this many standard errors of the difference.
 const CLEARLY_WORSE: f64 = 2.0;
 
 /// How long a wish to stop may wait while nothing else is done.
@@ -195,9 +195,9 @@ struct Bout {
     judged: Vec<u32>,
     /// Whether what was judged counts in the end, or only decides who goes on.
     counts: bool,
-    /// At most so many go on.
+    /// At most this many go on.
     stay: usize,
-    /// Who is worse than the leader by so many standard errors of the difference leaves.
+    /// Who is worse than the leader by this many standard errors of the difference leaves.
     allowed: f64,
 }
 
@@ -345,7 +345,7 @@ fn stand_all(runners: &mut [Runner], by: &Yardstick, options: &RaceOptions) {
     });
 }
 
-/// How many of so many candidates run side by side.
+/// How many of this many candidates run side by side.
 fn n_threads(options: &RaceOptions, n_candidates: usize) -> usize {
     options.threads.unwrap_or_else(threads::available).clamp(1, n_candidates.max(1))
 }

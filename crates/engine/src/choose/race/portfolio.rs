@@ -33,7 +33,7 @@ const DIRECT: Classes = Classes::Direct(Share::Max);
 /// Rules by the way in which they tell classes apart.
 type Rules = &'static [(Classes, &'static [Rule])];
 
-/// Up to so many classes, and then who takes part.
+/// Up to this many classes, and then who takes part.
 const TABLES: &[(usize, Rules)] = &[
     (
         2,

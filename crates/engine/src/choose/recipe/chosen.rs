@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// So many rows tell how long rows are that bend.
 const FEW_ROWS: usize = 1_000;
-/// Up to so many rows are copied to be brought to another scale.
+/// Up to this many rows are copied to be brought to another scale.
 const COPIED_ROWS: usize = 20_000;
 
 impl Fitting<'_> {

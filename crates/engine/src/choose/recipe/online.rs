@@ -14,7 +14,7 @@ use rosenblatt_core::{Law, Order, Totals};
 use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, blocks, survey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// At most so many rows are learned from before anybody is asked whether to go on.
+/// At most this many rows are learned from before anybody is asked whether to go on.
 const ROWS_AT_ONCE: u64 = 4096;
 
 /// The wish as far as it makes sense for rows that come and go.

@@ -23,13 +23,13 @@ const NAMED: usize = 4;
 pub(super) const ORDER: &str = "the order of the rows tells their class";
 /// Of fewer rows, nothing is told of their order.
 const FEWEST_STRETCHED: usize = 100;
-/// Into so many stretches a file is cut.
+/// Into this many stretches a file is cut.
 const STRETCHES: usize = 10;
 /// Classes are uneven along a file if they are so many standard deviations from what chance does, and so strongly: 0 if
 /// the place tells nothing, 1 if it tells the class.
 const FAR: f64 = 6.0;
 const STRONG: f64 = 0.02;
-/// The error has drifted if its thirds differ by so many standard errors.
+/// The error has drifted if its thirds differ by this many standard errors.
 const DRIFTED: f64 = 4.0;
 /// So many values of a row are compared before all are.
 const FIRST_VALUES: usize = 8;

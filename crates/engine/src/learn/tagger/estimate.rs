@@ -64,7 +64,7 @@ impl Judging {
     }
 }
 
-/// The folds of so many sentences.
+/// The folds of this many sentences.
 pub(super) fn parts_of_folds(n_sentences: usize, n_folds: usize, seed: u64) -> Result<Vec<Part>, Error> {
     if n_folds > n_sentences {
         return Err(Error::TooFewRows { folds: n_folds, rows: n_sentences });
