@@ -487,7 +487,6 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
             ("ALMA", "ROMMA", "AggressiveROMMA", "DynamicMarginPerceptron"),
             'the margin is one of the whole vector, and a bias of 1 is small beside rows of 20; bias="augmented(10)" is not',
         ),
-        "KernelPerceptron": 'a cubic goes its own way far out; kernel_params={"degree": 2} does not',
         "LogisticSGD": "a weight of 1000 times a rate of 1 is no gradient step; rate=0.001 makes it one",
     }
     if named in weights:

@@ -102,8 +102,8 @@ pub(crate) struct Spoken(Vec<String>);
 
 part_of_options!(Spoken, |command| command, |matches| {
     let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    // Groups of options are called like types.
-    let is_option = |name: &&str| !name.starts_with(char::is_uppercase);
+    // Groups of options are called like types, and how much is printed is the whole program's business.
+    let is_option = |name: &&str| !name.starts_with(char::is_uppercase) && *name != "quiet";
     let names = matches.ids().map(clap::Id::as_str).filter(is_option).filter(is_typed);
     Self(names.map(str::to_owned).collect())
 });

@@ -5,6 +5,19 @@ use std::fmt::Write as _;
 
 const KNOWN: &str = "Ada NNP B-NP\nwrites VBZ B-VP\nprograms NNS B-NP\n. . O\n\nThe DT B-NP\nold JJ I-NP\nengine NN I-NP\nruns VBZ B-VP\n. . O\n\n";
 
+/// What is about the whole program is about sentences, too.
+#[test]
+fn a_tagger_is_trained_quietly() {
+    let bench = Bench::new();
+    bench.write("a.conll", "the D\ndog N\n\na D\ncat N\n");
+    for quiet in ["-q", "--quiet"] {
+        assert_eq!(bench.ok(&format!("rosenblatt train a.conll --model a.model {quiet}")), "");
+    }
+    bench.write("new.conll", "the D\ncat N\n");
+    bench.ok("rosenblatt predict new.conll --model a.model --quiet");
+    bench.ok("rosenblatt evaluate new.conll --model a.model --quiet");
+}
+
 #[test]
 fn a_tagger_is_trained_asked_measured_and_looked_at() {
     let bench = Bench::new();
