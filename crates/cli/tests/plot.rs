@@ -476,3 +476,21 @@ fn a_model_is_drawn_as_it_is() {
         assert!(done.code == Some(2) && done.stderr.contains(why), "{said}: {}", done.all());
     }
 }
+
+/// A row far out is drawn hollow on its own side, and does not squeeze the others into a blot.
+#[test]
+fn a_row_far_out_is_drawn_in_and_on_its_side() {
+    let bench = Bench::new();
+    let near = |row: u32| {
+        format!("{}.{},{},{}\n", row % 7, row % 10, row % 5, if row % 7 > 3 { "up" } else { "down" })
+    };
+    let rows: Vec<String> = (0..200).map(near).collect();
+    bench.write("far.csv", format!("a,b,label\n{}900,2,up\n", rows.concat()));
+    bench.ok("rosenblatt plot boundary far.csv --scale none --output far.svg");
+    let drawn = bench.ok("cat far.svg");
+    assert!(drawn.contains("1 row lies further out than drawn"), "{drawn}");
+    assert!(!drawn.contains(">800<") && !drawn.contains(">900<"), "the axis ends near the other rows");
+    bench.write("near.csv", format!("a,b,label\n{}", rows.concat()));
+    bench.ok("rosenblatt plot boundary near.csv --scale none --output near.svg");
+    assert!(!bench.ok("cat near.svg").contains("further out"));
+}

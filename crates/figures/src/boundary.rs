@@ -447,7 +447,7 @@ impl<'a> Scene<'a> {
         let n_beyond = self.places.iter().flatten().filter(|place| self.shown(**place).1).count();
         if n_beyond > 0 {
             let rows = counted(n_beyond as u64, "row lies", "rows lie");
-            notes.push(format!("{rows} further out than the edges: hollow points."));
+            notes.push(format!("{rows} further out than drawn: hollow points."));
         }
         if n_drawn < n_rows {
             notes.push(format!(
