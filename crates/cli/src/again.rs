@@ -247,7 +247,7 @@ mod tests {
     const LEFT_OUT: &[(&str, &[&str])] = &[
         ("the model is the same without it", &["threads", "device", "cache", "memory", "keep-previous"]),
         ("the model is the same without a stop", &["checkpoint-every", "resume"]),
-        ("it is no part of the model", &["export", "bounds", "json"]),
+        ("it is no part of the model", &["export", "bounds", "json", "help-all"]),
         ("it refuses data, and this data was taken", &["max-classes", "max-features", "max-line"]),
         ("it refuses data, and this data was taken", &["max-pixels", "max-vocabulary"]),
         ("it counts for rows that come later", &["unknown"]),
@@ -271,7 +271,7 @@ mod tests {
         let declared = learning.into_iter().flatten().filter_map(|setting| setting.flag);
         let declared: Vec<&str> = declared.filter(|flag| *flag != "device").collect();
         let left_out: Vec<&str> = LEFT_OUT.iter().flat_map(|(_, names)| *names).copied().collect();
-        let whole = crate::command();
+        let whole = crate::command(crate::brief::Help::All);
         let train = whole.find_subcommand("train").unwrap();
         let flags: Vec<&str> = train.get_arguments().filter_map(clap::Arg::get_long).collect();
         assert!(flags.len() > 60, "{}", flags.len());

@@ -741,7 +741,7 @@ mod tests {
     /// Every declared setting with a flag is an option of `train`, under its own meaning.
     #[test]
     fn every_declared_flag_is_an_option_of_train() {
-        let whole = crate::command();
+        let whole = crate::command(crate::brief::Help::All);
         let train = whole.find_subcommand("train").unwrap();
         let mut n_flags = 0;
         for option in catalogue().options.iter().flat_map(|group| &group.options) {

@@ -55,7 +55,5 @@ impl TypedValueParser for Listed {
 /// What an option says that exports models; `how` begins the sentence.
 pub(crate) fn export_help(how: &str) -> String {
     let names = catalogue().names("export").join(", ");
-    format!(
-        "{how} the model for other programs, in one of the formats {names}; `-` is stdout (models with weights)"
-    )
+    format!("{how} the model for other programs. Formats are {names}; `-` is stdout (models with weights)")
 }

@@ -18,6 +18,7 @@ mod report;
 mod signals;
 mod ui;
 
+use brief::Help;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::process::ExitCode;
@@ -27,7 +28,9 @@ use std::process::ExitCode;
 #[command(name = "rosenblatt", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// Print the result alone: no progress or notes, and no report where a file is the result
+    /// Print the result alone: no progress, no notes
+    ///
+    /// Where a file is the result, print no report either.
     #[arg(long, short, global = true, display_order = 900)]
     quiet: bool,
 }
@@ -69,7 +72,8 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let typed = commands::add_to(Cli::command(), false).try_get_matches();
+    let help = Help::typed(std::env::args_os());
+    let typed = commands::add_to(Cli::command(), help, false).try_get_matches();
     let matches = match typed {
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
             let refused = failure::Failure::Usage(unreadable());
@@ -107,7 +111,7 @@ fn plainly(mut error: clap::Error) -> clap::Error {
     if !error.use_stderr() {
         return error;
     }
-    let mut whole = command();
+    let mut whole = command(Help::All);
     whole.build();
     let name = std::env::args_os().nth(1).unwrap_or_default().to_string_lossy().into_owned();
     if error.get(ContextKind::Usage).is_some()
@@ -127,7 +131,7 @@ fn plainly(mut error: clap::Error) -> clap::Error {
 
 /// Does what a line of words says, as if it had been typed.
 pub(crate) fn run(line: &str) -> Result<(), failure::Failure> {
-    let matches = commands::add_to(Cli::command(), false).try_get_matches_from(line.split(' '));
+    let matches = commands::add_to(Cli::command(), Help::Long, false).try_get_matches_from(line.split(' '));
     run_typed(&matches.map_err(|error| failure::Failure::Usage(error.to_string()))?)
 }
 
@@ -137,6 +141,6 @@ fn run_typed(matches: &clap::ArgMatches) -> Result<(), failure::Failure> {
 }
 
 /// The whole command, for help pages and completions.
-pub(crate) fn command() -> clap::Command {
-    commands::add_to(Cli::command(), true)
+pub(crate) fn command(help: Help) -> clap::Command {
+    commands::add_to(Cli::command(), help, true)
 }

@@ -99,7 +99,7 @@ pub(crate) fn default_report(model: &Path) -> PathBuf {
 /// nothing can be written, before anything is done.
 pub(crate) fn keep_apart(command: &str, matches: &ArgMatches) -> Result<(), Failure> {
     let mut files = Apart::default();
-    let known = crate::command();
+    let known = crate::command(crate::brief::Help::All);
     let Some(known) = known.find_subcommand(command) else { return Ok(()) };
     for option in known.get_arguments() {
         let Some(role) = Role::of(command, option) else { continue };
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_file_of_every_command_is_in_the_table() {
-        let whole = crate::command();
+        let whole = crate::command(crate::brief::Help::All);
         let mut n_written = 0;
         for command in whole.get_subcommands() {
             let name = command.get_name();

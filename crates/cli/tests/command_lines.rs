@@ -82,7 +82,7 @@ const VALUES: [&str; 48] = [
 
 /// The long options of a command, and whether a value follows.
 fn options(bench: &Bench, command: &str) -> Vec<(String, bool)> {
-    let help = bench.ok(&format!("rosenblatt {command} --help"));
+    let help = bench.ok(&format!("rosenblatt {command} --help-all"));
     let mut found = Vec::new();
     for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
         let Some(at) = line.find("--") else { continue };

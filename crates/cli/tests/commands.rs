@@ -145,7 +145,7 @@ fn every_cure_names_a_flag_that_exists() {
     // The data crate's errors say which option helps; one that has no flag would be no help.
     let bench = Bench::new();
     let known =
-        ["train", "convert"].map(|command| bench.ok(&format!("rosenblatt {command} --help"))).concat();
+        ["train", "convert"].map(|command| bench.ok(&format!("rosenblatt {command} --help-all"))).concat();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/src");
     let mut waiting = vec![folder];
     let mut n_flags = 0;

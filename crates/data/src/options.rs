@@ -20,7 +20,7 @@ settings! {
         /// Format of the source.
         format: Option<String> = None
             => Setting::listed("format").flag("format").common().of_all().unset("detected from content and name");
-        /// Label column, by name or number (1 is the first, -1 the last).
+        /// Label column, by name or number. 1 is the first, -1 the last.
         label: LabelColumn = LabelColumn::Guess
             => Setting::column().flag("label").aliases(&["target"]).common().of_all()
                 .unset("the column called label, class, target or y, else the last");
@@ -58,7 +58,7 @@ settings! {
         scaling: Scaling = Scaling::default()
             => Setting::choice::<Scaling>().flag("scale").aliases(&["normalize", "normalise", "scaling"]).kept_by_model()
                 .python("scale").unset("auto where a model is trained, else none");
-        /// Shape that columns of numbers have in a score: straight lines, or curves made of lines between knots.
+        /// Straight lines or curves for columns of numbers. Curves are made of lines between knots.
         shape: Shape = Shape::default() => Setting::choice::<Shape>().flag("shape").value("SHAPE").kept_by_model();
         /// Text columns of a table, by name or number. The words of each become features; with a model of messages, the
         /// column that holds them.

@@ -31,7 +31,7 @@ pub(crate) const FIGURE: Figure = Figure {
 
 const COLUMNS: Setting = Setting::new(
     "columns",
-    "the two columns to be seen, by name or number; others are held at their mean",
+    "the two columns to show, by name or number. Others are held at their mean",
     "",
     Takes::TwoColumns,
 );

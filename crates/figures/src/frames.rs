@@ -21,7 +21,7 @@ pub(crate) const FRAMES: Setting = Setting {
     bare: "24",
     ..Setting::new(
         "frames",
-        "the first N steps of a run: each with the boundary before and after it",
+        "the first N steps of a run. Each has the boundary before and after it",
         "",
         Takes::AtLeast(1),
     )

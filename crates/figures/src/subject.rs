@@ -316,8 +316,7 @@ impl Subject {
 const FITTED: usize = 4;
 
 /// The share of rows that are held out to judge by.
-pub(crate) const HOLDOUT: Setting =
-    Setting::new("holdout", "the share of rows held out", "0.2", Takes::Share);
+pub(crate) const HOLDOUT: Setting = Setting::new("holdout", "share of rows held out", "0.2", Takes::Share);
 
 /// What was set of [`HOLDOUT`].
 pub(crate) fn holdout(settings: &Settings) -> Result<f64, FigureError> {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Every command with its options, as the parser knows them.
 fn commands() -> Value {
-    let whole = crate::command();
+    let whole = crate::command(crate::brief::Help::All);
     let all = whole.get_subcommands().map(|command| {
         let options = command.get_arguments().filter(|arg| !arg.is_hide_set());
         let name = command.get_name();
@@ -104,7 +104,7 @@ mod tests {
                 assert!(option.get("default").is_some());
             }
         }
-        let whole = crate::command();
+        let whole = crate::command(crate::brief::Help::All);
         for command in whole.get_subcommands() {
             for arg in command.get_arguments().filter(|arg| {
                 ["json", "quiet", "from", "to", "form", "output", "model"].contains(&arg.get_id().as_str())

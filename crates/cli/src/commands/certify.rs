@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Check this certificate instead of looking for one
     #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "bias"])]
     check: Option<PathBuf>,
-    /// Certify the mistakes of this model instead (two classes, and weights: no kernel, no votes)
+    /// Certify the mistakes of this model instead. It has two classes and weights: no kernel, no votes
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
     model: Option<PathBuf>,
     /// Print the verdict as JSON

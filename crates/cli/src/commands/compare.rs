@@ -36,19 +36,19 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Compare these: names of `rosenblatt algorithms`, each with parameters (`pa1(C=0.1)`), a kernel
-    /// (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`) if you like
+    /// Compare these algorithms. Names are those of `rosenblatt algorithms`; a name may have parameters (`pa1(C=0.1)`), a
+    /// kernel (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`)
     #[arg(
         long,
         short,
-        value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
+        value_name = "NAME,...",
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic-dual,svm-dual"
     )]
     pub(super) algorithms: String,
-    /// Split the rows into N folds, each predicted by models that learned from the others
+    /// Split the rows into N folds. Models that learned from the others predict each
     #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
     pub(super) folds: usize,
-    /// Make at most N epochs in each training, which may stop earlier as `train` does
+    /// Make at most N epochs in each training. It may stop earlier, as `train` does
     #[arg(long, value_name = "N", default_value_t = defaults::EPOCHS)]
     pub(super) epochs: u64,
     /// Seed every random choice with this number, the folds among them

@@ -14,6 +14,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "rosenblatt", &mut text);
+    clap_complete::generate(
+        args.shell,
+        &mut crate::command(crate::brief::Help::All),
+        "rosenblatt",
+        &mut text,
+    );
     ui::print(&String::from_utf8_lossy(&text))
 }

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Write this format [default: the one that the file's name ends in]
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("written-format")))]
     to: Option<String>,
-    /// Write this share of the rows to --test-out and the others to OUT
+    /// Write this share of the rows to --test-out. The others go to OUT
     #[arg(long, value_name = "SHARE", requires = "test_out")]
     split: Option<f64>,
     /// Write the other part of a split here

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Print the report as JSON
     #[arg(long, conflicts_with = "lesson")]
     json: bool,
-    /// Print who made the bundled data sets, and under which licences
+    /// Print who made the bundled data sets, and their licences
     #[arg(long, conflicts_with = "lesson")]
     licences: bool,
 }

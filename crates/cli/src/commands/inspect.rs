@@ -29,7 +29,7 @@ const LISTED: usize = 12;
 pub(crate) struct Args {
     /// The model to inspect
     pub(super) model: PathBuf,
-    /// Print every weight as CSV: feature, then one column per hyperplane
+    /// Print every weight as CSV. The feature comes first, then one column per hyperplane
     #[arg(long)]
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]

@@ -11,7 +11,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut page = crate::command();
+    let mut page = crate::command(crate::brief::Help::All);
     if let Some(name) = &args.command {
         let found = page.find_subcommand(name).cloned();
         page = found.ok_or_else(|| Failure::Usage(format!("there is no command `{name}`")))?;

@@ -21,7 +21,7 @@ Examples:
   rosenblatt train here.csv --start-from mean.model --epochs 1 --holdout 0 \\
     --model one.model                  # the next epoch, in each place")]
 pub(crate) struct Args {
-    /// Read these models, which were trained with the same options and read rows alike
+    /// Models that were trained with the same options and read rows alike
     #[arg(required = true, value_name = "MODEL")]
     pub(super) models: Vec<PathBuf>,
     /// Weigh the models this way

@@ -29,24 +29,34 @@ mod train_face;
 mod train_report;
 mod tune;
 
+use crate::brief::{self, Help};
 use crate::failure::Failure;
-use crate::{args, brief, paths};
+use crate::{args, paths};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 
 macro_rules! commands {
     ($($(#[doc = $about:literal])+ $module:ident $(with $suited:path)?;)+) => {
-        /// `program` with every command. What each takes is told at once, or when the command is typed: most of
-        /// what starting costs is options that nobody asks for.
-        pub(crate) fn add_to(program: Command, at_once: bool) -> Command {
+        /// `program` with every command. Its options are added at once, or when the command is typed: most of
+        /// what starting costs is options of other commands.
+        pub(crate) fn add_to(program: Command, help: Help, at_once: bool) -> Command {
             program$(.subcommand({
                 const ABOUT: &str = concat!($($about),+).trim_ascii();
-                let fill: fn(Command) -> Command = |command| {
+                fn fill(help: Help, command: Command) -> Command {
                     let command = $module::Args::augment_args(command).about(ABOUT).long_about(None);
                     $(let command = $suited(command);)?
-                    brief::shorten(command)
-                };
+                    brief::shown(command, help)
+                }
                 let command = Command::new(stringify!($module)).about(ABOUT);
-                if at_once { fill(command) } else { command.defer(fill) }
+                if at_once {
+                    fill(help, command)
+                } else {
+                    // What is deferred is a plain function, which remembers nothing.
+                    command.defer(match help {
+                        Help::Short => |command| fill(Help::Short, command),
+                        Help::Long => |command| fill(Help::Long, command),
+                        Help::All => |command| fill(Help::All, command),
+                    })
+                }
             }))+
         }
 

@@ -32,7 +32,7 @@ pub(crate) struct Args {
         "Listen on this port of this machine; 0 is any that is free [default: {PORT}, or the next one that is free]"
     ))]
     port: Option<u16>,
-    /// Print the address only; in a terminal a browser is opened otherwise
+    /// Print the address only. In a terminal a browser is opened otherwise
     #[arg(long)]
     no_open: bool,
 }

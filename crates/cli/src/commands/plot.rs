@@ -20,6 +20,7 @@ use rosenblatt_figures::{
 };
 use serde_json::json;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
@@ -60,13 +61,13 @@ pub(crate) struct Args {
     /// Draw this model, instead of one that is trained first
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Write the picture here, to a name that ends in .svg, .png, .apng or .txt; `-` is stdout
+    /// Write the picture here: .svg, .png, .apng or .txt. `-` is stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Draw it in this form [default: the one that the file's name ends in]
     #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "apng", "text"])]
     form: Option<String>,
-    /// Draw on light or dark paper; auto follows the page or the system in SVG
+    /// Draw on light or dark paper. In SVG, auto follows the page or the system
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
     theme: String,
     /// Draw it this large, in pixels [default: 800x560]. The height may be adjusted to what is drawn, and a PNG has twice
@@ -79,7 +80,7 @@ pub(crate) struct Args {
     /// Show all rows that the model learned from, instead of those that were held out (with --model)
     #[arg(long, requires = "model")]
     training_rows: bool,
-    /// Print what was drawn as JSON, with the SVG in it if no file is named
+    /// Print what was drawn as JSON. The SVG is in it if no file is named
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -100,15 +101,13 @@ fn settings() -> Vec<(&'static Setting, String)> {
     for figure in FIGURES {
         for setting in figure.settings {
             let Some((_, help)) = all.iter_mut().find(|(known, _)| known.name == setting.name) else {
-                all.push((setting, format!("{}: {}", figure.name, setting.meaning)));
+                let (first, rest) = setting.meaning.split_at(1);
+                all.push((setting, format!("{}{rest}. For {}", first.to_uppercase(), figure.name)));
                 continue;
             };
-            *help = match help.strip_suffix(setting.meaning) {
-                Some(kinds) => {
-                    format!("{}, {}: {}", kinds.trim_end_matches(": "), figure.name, setting.meaning)
-                }
-                None => format!("{help}. {}: {}", figure.name, setting.meaning),
-            };
+            let is_same = help.to_lowercase().contains(&setting.meaning.to_lowercase());
+            let meaning = if is_same { String::new() } else { format!(", {}", setting.meaning) };
+            let _ = write!(help, ", {}{meaning}", figure.name);
         }
     }
     all

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Add the probability of each class (calibrated models)
     #[arg(long)]
     pub(super) probabilities: bool,
-    /// Add the scores: one for two classes, else one per class or pair of classes
+    /// Add the scores. There is one for two classes, else one per class or pair of classes
     #[arg(long)]
     scores: bool,
     /// Add the distance to the hyperplane, positive on the second class's side (two classes)
@@ -56,8 +56,8 @@ pub(crate) struct Args {
     /// out voted)
     #[arg(long)]
     votes: bool,
-    /// Add the N features that contribute most to the score of the class, and the N that count most against it; for a
-    /// vote, to the mean score of its survivors
+    /// Add the N features that count most for and against. They are contributions to the score of the class, or of a vote
+    /// to the mean score of its survivors
     #[arg(long, value_name = "N")]
     pub(super) explain: Option<usize>,
     /// Write the N best label sequences of every sentence, each below its rank and score (taggers of sentences)

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Write the page here [default: the model's name with `.html`]
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
-    /// Check this certificate of `rosenblatt certify` about the data, and report it
+    /// Check this certificate about the data, and report it. `rosenblatt certify` writes one
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
     /// Judge it on all rows that it learned from, if FILE is what it was trained from

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// need be]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Listen here, HOST:PORT; a port alone is one of this machine for itself, and port 0 is any that is free
+    /// Listen here, HOST:PORT. A port alone is for this machine itself; port 0 is any that is free
     #[arg(long, alias = "listen", value_name = "ADDRESS", value_parser = address, default_value_t = Config::default().address)]
     address: SocketAddr,
     /// Listen on this port of this machine, for itself
@@ -44,8 +44,8 @@ pub(crate) struct Args {
     /// Answer requests for this host, too (may be repeated) [default: this machine's own names and the address]
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Ask for a token of this file, whose lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's
-    /// place [default: anybody may do anything]
+    /// Ask for a token of this file. Its lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's place
+    /// [default: anybody may do anything]
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Speak TLS with this certificate chain (PEM)

@@ -43,10 +43,10 @@ pub(crate) struct Args {
     /// Give this class y = +1 and all others y = -1 [default: the second of two]
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Leave this share of the rows out of the run, drawn by `--seed`
+    /// Leave this share of the rows out of the run. `--seed` draws them
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     holdout: f64,
-    /// Show this many rounds, or those from one to another: 6, or 5-10
+    /// Show this many rounds, or a range: 6, or 5-10
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
     pub(super) rounds: (u64, u64),
     /// Write the table in this form

@@ -33,8 +33,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train mail.csv                           everything found out, model in mail.model
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
-  rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
-  rosenblatt train huge.svm --online                  one epoch, in the memory of a few blocks
   rosenblatt train news.conllu                        a tagger of sentences",
     after_long_help = "Examples:
   rosenblatt train mail.csv                           everything found out, model in mail.model
@@ -63,16 +61,16 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Save the model here [default: the first file's name with `.model`]
+    /// Save the model here [default: mail.model for mail.csv]
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Estimate the error on this share of the rows, by the same training without them; 0 for no estimate. The model itself
-    /// learns from all rows. If a rule is named and there are 1,000 rows or more, a tenth of the rows decides when to stop
+    /// Estimate the error on this share of the rows. The same training without them judges them; 0 for no estimate. The
+    /// model itself learns from all rows. If a rule is named and there are 1,000 rows or more, a tenth of the rows decides when to stop
     /// (`--patience 0` turns that off). Vocabulary and scales, which see no labels, are taken from all rows
     /// [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
     #[arg(long, alias = "test-size", value_name = "SHARE", value_parser = share)]
     pub(super) holdout: Option<f64>,
-    /// Estimate the error by cross-validation on N folds instead; the model itself learns from all rows
+    /// Estimate the error by cross-validation on N folds. The model itself learns from all rows
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]

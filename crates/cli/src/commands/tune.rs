@@ -34,15 +34,15 @@ const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank
 pub(crate) struct Args {
     #[command(flatten)]
     spoken: Spoken,
-    /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them, the simplest first: it wins a tie
-    #[arg(long, value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...")]
+    /// Let these algorithms compete. A name may have parameters, a kernel and a read-out, as in `compare`. Name the
+    /// simplest first: it wins a tie
+    #[arg(long, value_name = "NAME,...")]
     algorithms: Option<String>,
-    /// Compare them by this, on rows they did not learn from
+    /// Compare them by this. The rows are ones they did not learn from
     #[arg(long, value_name = "NAME", default_value = "error", value_parser = choice::<Metric>())]
     metric: Metric,
-    /// Begin no further part of the race after this time (60s, 10m, 2h) [default: no limit]. What wins may then
-    /// depend on the machine
+    /// Begin no further part of the race after this time. It is 60s, 10m or 2h; what wins may then depend on the machine
+    /// [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     budget: Option<Duration>,
     #[command(flatten)]

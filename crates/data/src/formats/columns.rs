@@ -908,7 +908,7 @@ fn missing(name: &str, found: &[u8]) -> Box<Mistake> {
         ErrorKind::Missing,
         format!("a value of column {name} is missing: found {found}, expected a value"),
     )
-    .with_help("say what to do about it with {missing=mean}, median, most-frequent, zero or drop")
+    .with_help("say what to do about it with {missing=mean}, median, most-frequent, zero, drop or own")
 }
 
 fn not_utf8(name: &str, found: &[u8]) -> Box<Mistake> {

@@ -33,7 +33,7 @@ settings! {
     #[derive(Debug, Clone, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
     pub struct Options: Learning {
-        /// Update rule. The table of algorithms lists all, each with its formula, its source and its parameters.
+        /// Update rule, or `auto`: a race of several. The table of algorithms lists all, each with its formula, its source and its parameters.
         algorithm: String = "perceptron".to_owned()
             => Setting::listed("algorithm").flag("algorithm").short('a').common().of_all()
                 .unset("auto, a race of several rules, where a model is trained with all other options of learning \
@@ -68,7 +68,7 @@ settings! {
         /// Seed of every random choice.
         seed: u64 = 0
             => Setting::at_least(0).flag("seed").aliases(&["random-state"]).python("random_state").shared().of_all();
-        /// Maximum number of epochs, each a visit of every training row. Candidates of a race have numbers of their own.
+        /// Maximum number of epochs. Each visits every training row. Candidates of a race have numbers of their own.
         epochs: u64 = EPOCHS
             => Setting::at_least(1).flag("epochs").aliases(&["max-iter"]).python("max_iter").spark("maxIter").common().of_all()
                 .unset("20; 15 for sentences");

@@ -107,26 +107,31 @@ impl Ties {
             (Some(times), _) => {
                 let ordered = in_order_of(times, rows);
                 let at = ordered.len() - (ordered.len() as f64 * fraction).round() as usize;
-                let cut = cut(times, &ordered, at).ok_or_else(|| too_few("time", "times", 1))?;
+                let cut = cut(times, &ordered, at).ok_or_else(one_time)?;
                 self.part(ordered[..cut].to_vec(), ordered[cut..].to_vec())
             }
             (None, Some(groups)) => {
                 let wanted = (rows.len() as f64 * fraction).round() as usize;
-                let mut by_group = members(groups, rows, seed);
+                let by_group = members(groups, rows, seed);
+                // All rows have two groups at least, a part of them need not: it is split like any rows.
                 if by_group.len() < 2 {
-                    return Err(too_few("group", "groups", by_group.len()));
+                    return Ok(split_rows(classes, rows, fraction, seed));
                 }
+                let smallest = by_group.iter().map(Vec::len).min().unwrap_or(0);
+                // A part is split again, by groups as well: half of them stay.
+                let mut n_allowed = by_group.len() / 2;
                 let mut left = counts(classes, rows);
                 let (mut learned, mut held) = (Vec::new(), Vec::new());
-                for group in by_group.drain(..) {
+                for group in by_group {
                     let of_group = counts(classes, &group);
                     // Every class is left to learn from, as far as groups allow.
                     let is_spared =
                         of_group.iter().zip(&left).all(|(n_here, n_left)| n_here < n_left || *n_here == 0);
-                    let fits = held.is_empty() || held.len() + group.len() <= wanted;
-                    if is_spared && fits {
+                    let fits = held.len() + group.len() <= wanted.max(smallest);
+                    if is_spared && fits && n_allowed > 0 {
                         left.iter_mut().zip(of_group).for_each(|(n_left, n_here)| *n_left -= n_here);
                         held.extend(group);
+                        n_allowed -= 1;
                     } else {
                         learned.extend(group);
                     }
@@ -159,7 +164,7 @@ impl Ties {
                     (0..n_folds).filter_map(|fold| cut(times, &ordered, place(fold))).collect();
                 cuts.dedup();
                 if cuts.is_empty() {
-                    return Err(too_few("time", "times", 1));
+                    return Err(one_time());
                 }
                 for (number, &from) in cuts.iter().enumerate() {
                     let to = cuts.get(number + 1).copied().unwrap_or(ordered.len());
@@ -169,7 +174,7 @@ impl Ties {
             (None, Some(groups)) => {
                 let mut by_group = members(groups, rows, seed);
                 if by_group.len() < 2 {
-                    return Err(too_few("group", "groups", by_group.len()));
+                    return Self::default().parts(classes, rows, n_folds, seed);
                 }
                 if by_group.len() < n_folds {
                     let (name, expected) = ("folds", "at most the number of groups, and at least 2");
@@ -234,10 +239,9 @@ impl Ties {
     }
 }
 
-fn too_few(name: &'static str, cells: &str, n_found: usize) -> Error {
-    let expected =
-        if name == "time" { "a column of two times at least" } else { "a column of two groups at least" };
-    Error::Range { name, expected, found: format!("one of {n_found} different {cells}") }
+fn one_time() -> Error {
+    let (name, expected) = ("time", "a column of two times at least");
+    Error::Range { name, expected, found: "one with the same time in all rows to split".to_owned() }
 }
 
 fn in_order_of(times: &[u32], rows: &[u32]) -> Vec<u32> {
@@ -353,7 +357,22 @@ mod tests {
         assert!(parts.len() == 5 && parts.iter().all(is_apart));
         assert_eq!(parts.iter().map(|(_, held)| held.len()).sum::<usize>(), 120);
         assert!(parts.iter().all(|(_, held)| (15..=36).contains(&held.len())));
-        assert!(Ties::default().in_groups(vec![0; 120]).split(&classes(), &rows, 0.2, 1).is_err());
+        // A part that holds one group is split like any rows.
+        let one = Ties::default().in_groups(vec![0; 120]);
+        assert_eq!(
+            one.split(&classes(), &rows, 0.2, 1).ok(),
+            Ties::default().split(&classes(), &rows, 0.2, 1).ok()
+        );
+        // A large group and four small ones: parts of parts keep groups apart, and the large one is learned from.
+        let uneven: Vec<u32> = (0..120).map(|row| if row < 100 { 0 } else { row % 4 + 1 }).collect();
+        let tied = Ties::default().in_groups(uneven.clone());
+        let (learned, held) = tied.split(&classes(), &rows, 0.2, 1).unwrap();
+        let (inner, judged) = tied.split(&classes(), &learned, 0.2, 1).unwrap();
+        for (learned, held) in [(&learned, &held), (&inner, &judged)] {
+            assert!(learned.len() >= 100 && !held.is_empty());
+            let of = |rows: &[u32]| rows.iter().map(|&row| uneven[row as usize]).collect::<HashSet<_>>();
+            assert!(of(learned).is_disjoint(&of(held)));
+        }
         assert!(ties.parts(&classes(), &rows, 15, 1).is_err());
         // Both: what is later, less the groups that it holds.
         let both = ties.clone().in_time((0..120).collect());

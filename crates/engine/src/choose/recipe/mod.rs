@@ -96,7 +96,7 @@ settings! {
         /// learned from earlier ones, and the column is no feature. It holds numbers, or dates such as 2024-05-31.
         time: Option<String> = None
             => Setting::text().flag("time").value("COLUMN").unset("rows are split at random");
-        /// Column of groups, by name or number. Race, folds and held-out rows are then split by it: no group is both learned
+        /// Column of groups, such as patients or users. Race, folds and held-out rows are then split by it: no group is both learned
         /// from and judged, and the column is no feature.
         group: Option<String> = None
             => Setting::text().flag("group").value("COLUMN").unset("rows are split at random");
@@ -104,7 +104,7 @@ settings! {
         positive: Option<String> = None => Setting::text().flag("positive").value("CLASS").unset("the second of two");
         /// Limit on the memory that rows take.
         memory: Option<MemoryLimit> = None => Setting::group("memory");
-        /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it is
+        /// Learn in one epoch, in the memory of a few blocks. Rows come in their order. Each row is predicted before it is
         /// learned from, and the errors of those predictions are the estimate. There is no race.
         online: bool = false => Setting::switch().flag("online").of_all();
         /// Take only the classes, columns and options of the model to start from, and start from weights of zero. Votes,

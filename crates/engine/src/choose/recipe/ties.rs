@@ -43,7 +43,17 @@ impl Recipe {
             ties = ties.in_time(of_rows("time", times)?);
         }
         if let Some(groups) = &cells.groups {
-            ties = ties.in_groups(of_rows("group", groups)?);
+            let groups = of_rows("group", groups)?;
+            if groups.windows(2).all(|pair| pair[0] == pair[1]) {
+                let column = self.group.as_deref().unwrap_or_default();
+                let found = format!("`{column}`, whose rows are all of one group");
+                return Err(Error::Range {
+                    name: "group",
+                    expected: "a column of two groups at least",
+                    found,
+                });
+            }
+            ties = ties.in_groups(groups);
         }
         Ok(Self { ties: Arc::new(ties), ..self.clone() })
     }

@@ -98,8 +98,14 @@ impl TrainingSummary {
     /// What its estimate assumes of the rows to come.
     pub fn assumes(&self) -> &'static str {
         match (&self.time, &self.group) {
-            (Some(_), _) => "new rows follow these in time: rows were judged by what earlier ones taught",
-            (None, Some(_)) => "new rows are of new groups: rows were judged by what other groups taught",
+            (Some(_), _) => {
+                "new rows follow these in time: rows were judged by what earlier ones taught; \
+                 the column of times is no feature"
+            }
+            (None, Some(_)) => {
+                "new rows are of new groups: rows were judged by what other groups taught; \
+                 the column of groups is no feature"
+            }
             (None, None) => {
                 "new rows are drawn as these were; where rows come in time or in groups, split by that column"
             }
