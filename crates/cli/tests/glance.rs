@@ -123,7 +123,7 @@ fn columns_rank_by_what_is_lost_without_them() {
     let told = bench.ok("rosenblatt inspect t.model");
     let listed = told.split("columns that matter").nth(1).unwrap();
     assert!(listed.find("good").unwrap() < listed.find("fair").unwrap(), "{told}");
-    assert!(listed.contains("not missed: ") && listed.contains("noise"), "{told}");
+    assert!(listed.contains("no loss without ") && listed.contains("noise"), "{told}");
     bench.ok("rosenblatt report t.csv --model t.model");
     assert!(fs::read_to_string(bench.path("t.html")).unwrap().contains("Columns that matter"));
 }

@@ -4,7 +4,7 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
-    TOP_FEATURES, count, counted, describe_estimate, describe_probabilities, describe_training,
+    TOP_FEATURES, by_spread, count, counted, describe_estimate, describe_probabilities, describe_training,
     list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
@@ -298,20 +298,21 @@ impl<'a> Report<'a> {
         if drawn && (self.is_of_pictures() || list_top_features(model).is_empty()) {
             return;
         }
-        page.paragraph(
-            "The features that speak most strongly for each class: a feature's weight times its value is its \
-             share of the score.",
-        );
+        page.paragraph(&format!(
+            "The features that contribute most in favour of each class{}: a feature's weight times its value \
+             is its share of the score.",
+            by_spread(model)
+        ));
         let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
             .map(|(name, top_features)| {
                 let words: Vec<String> = top_features
                     .iter()
-                    .map(|feature| format!("{} {}", feature.name, short_number(feature.weight)))
+                    .map(|feature| format!("{} {}", feature.name, short_number(feature.contribution())))
                     .collect();
                 vec![Cell::Head(name.clone()), Cell::Text(words.join(", "))]
             })
             .collect();
-        page.table("The features with the largest weights.", &["class", "features"], &rows);
+        page.table("The features that contribute most.", &["class", "features"], &rows);
     }
 
     fn is_of_pictures(&self) -> bool {

@@ -187,15 +187,21 @@ pub fn list_importance(model: &Model) -> String {
         let names: Vec<&str> =
             others.iter().take(TOP_FEATURES).map(|column| column.column.as_str()).collect();
         let dots = if others.len() > TOP_FEATURES { ", …" } else { "" };
-        let _ = writeln!(text, "  not missed: {}{dots}", names.join(", "));
+        let _ = writeln!(text, "  no loss without {}{dots}", names.join(", "));
     }
     format!(
         "columns that matter, by how much the {what} of held-out rows rises when one is shuffled:\n{text}"
     )
 }
 
-/// The features that speak most strongly for each class. Numbers without names say something only while
-/// they are few: of a picture's pixels nobody knows the numbers.
+/// What the numbers beside top features are, where they are not weights.
+pub fn by_spread(model: &Model) -> &'static str {
+    let is_spread = model.importance().is_some_and(|importance| !importance.spreads.is_empty());
+    if is_spread { ", by weight times spread" } else { "" }
+}
+
+/// The features that contribute most in favour of each class. Numbers without names say something only while
+/// they are few: pixels have no meaning by number.
 pub fn list_top_features(model: &Model) -> String {
     if model.feature_names().is_none() && model.width() > FEW_FEATURES {
         return String::new();
@@ -206,9 +212,9 @@ pub fn list_top_features(model: &Model) -> String {
         if !features.is_empty() {
             let features: Vec<String> = features
                 .iter()
-                .map(|feature| format!("{} {}", feature.name, short_number(feature.weight)))
+                .map(|feature| format!("{} {}", feature.name, short_number(feature.contribution())))
                 .collect();
-            let _ = writeln!(text, "top features for {name}: {}", features.join(", "));
+            let _ = writeln!(text, "top features for {name}{}: {}", by_spread(model), features.join(", "));
         }
     }
     text

@@ -205,7 +205,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         let _ = writeln!(text, "the winner, without the race: {command}");
         if trained.model.calibration().is_some() && !command.contains(" --folds ") {
             text.push_str(
-                "  the same weights; without probabilities, by which a row near the boundary may be named otherwise\n",
+                "  the same weights without probabilities: a row near the boundary may get another class\n",
             );
         }
     }

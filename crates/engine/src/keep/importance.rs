@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Of more columns than this nothing is asked, and no more are read from a file.
 pub(crate) const MOST_COLUMNS: usize = 200;
 
+/// Of more features than this no spread is kept.
+pub(crate) const MOST_SPREADS: usize = 1024;
+
 /// Which columns matter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -13,6 +16,10 @@ pub struct Importance {
     pub measure: Measure,
     /// The columns, the one that is missed most first.
     pub columns: Vec<ColumnImportance>,
+    /// The standard deviation of every feature: a weight times this is what the feature contributes. Empty where features
+    /// are many.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub spreads: Vec<f32>,
 }
 
 /// What is lost without a column.
@@ -43,6 +50,10 @@ impl Importance {
         let is_finite = |column: &ColumnImportance| {
             [column.rise, column.interval.0, column.interval.1].iter().all(|number| number.is_finite())
         };
-        self.columns.len() <= MOST_COLUMNS && self.columns.iter().all(is_finite)
+        let is_spread = |spread: &f32| spread.is_finite() && *spread >= 0.0;
+        self.columns.len() <= MOST_COLUMNS
+            && self.columns.iter().all(is_finite)
+            && self.spreads.len() <= MOST_SPREADS
+            && self.spreads.iter().all(is_spread)
     }
 }

@@ -20,9 +20,20 @@ pub struct TopFeature {
     pub name: String,
     /// Its weight in favour of the class.
     pub weight: f64,
+    /// Its standard deviation among the rows learned from, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
 }
 
-/// The features that speak most strongly for `class`, strongest first. Of a vote, those of the mean of
+impl TopFeature {
+    /// What it contributes to scores, as far as that is known: its weight times its spread, else its weight.
+    pub fn contribution(&self) -> f64 {
+        self.weight * self.spread.unwrap_or(1.0)
+    }
+}
+
+/// The features that contribute most in favour of `class`, strongest first: a large weight of a category that few rows
+/// have is not among them. Where spreads are not known, those of the largest weights. Of a vote, those of the mean of
 /// its survivors. A column that bends is one of them, by its highest point.
 pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
     let mut all = top_features_by_class(model, most);
@@ -32,7 +43,9 @@ pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
 /// The same for every class, with one look at the weights.
 pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>> {
     let n_classes = model.labels().len();
-    let mut top: Vec<Vec<(f64, usize)>> = vec![Vec::new(); n_classes];
+    let mut top: Vec<Vec<(f64, f64, usize)>> = vec![Vec::new(); n_classes];
+    let spreads = model.importance().map_or(&[][..], |importance| &importance.spreads);
+    let spread = |feature: usize| spreads.get(feature).map(|&spread| f64::from(spread));
     let planes = mean_planes(model).filter(|_| model.map().is_none() && most > 0);
     let schema = model.schema();
     let bends = schema.and_then(|schema| schema.bends.as_ref());
@@ -61,21 +74,33 @@ pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>>
                     continue;
                 }
                 let list = &mut top[class];
+                let share = weight * spread(feature).unwrap_or(1.0);
                 // Of equals the first stays in front.
-                let place = list.partition_point(|(other, _)| *other >= weight);
-                if weight > 0.0 && place < most {
+                let place = list.partition_point(|(other, ..)| *other >= share);
+                if share > 0.0 && place < most {
                     list.truncate(most - 1);
-                    list.insert(place, (weight, feature));
+                    list.insert(place, (share, weight, feature));
                 }
             }
         }
     }
-    let named = |(weight, feature)| TopFeature { name: feature_name(model, feature), weight };
+    let named = |(_, weight, feature)| TopFeature {
+        name: feature_name(model, feature),
+        weight,
+        spread: spread(feature),
+    };
     let mut top: Vec<Vec<TopFeature>> =
         top.into_iter().map(|list| list.into_iter().map(named).collect()).collect();
     for (class, list) in (0..).zip(&mut top).filter(|_| !bent.is_empty() && most > 0) {
-        list.extend(curves(model, class).iter().filter_map(Curve::peak));
-        list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let weights = weights_for(model, class).unwrap_or_default();
+        list.extend(curves(model, class).iter().filter_map(|curve| {
+            let peak = curve.peak()?;
+            // Hats of a column are nearly independent of each other: what they contribute adds up in squares.
+            let squared = |feature: usize| Some((weights.get(feature)? * spread(feature)?).powi(2));
+            let squares = curve.features.clone().map(squared).sum::<Option<f64>>();
+            Some(TopFeature { spread: squares.map(|squares| squares.sqrt() / peak.weight), ..peak })
+        }));
+        list.sort_by(|a, b| b.contribution().total_cmp(&a.contribution()));
         list.truncate(most);
     }
     top
@@ -112,7 +137,7 @@ impl Curve {
     fn peak(&self) -> Option<TopFeature> {
         let highest = self.points.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
         let name = format!("{} near {}", self.column, highest.0 as f32);
-        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1 })
+        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1, spread: None })
     }
 }
 

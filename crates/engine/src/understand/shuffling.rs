@@ -5,7 +5,7 @@
 //! the model what it knew by a column and leaves all else as it was.
 
 use crate::error::Error;
-use crate::importance::{ColumnImportance, Importance, MOST_COLUMNS, Measure};
+use crate::importance::{ColumnImportance, Importance, MOST_COLUMNS, MOST_SPREADS, Measure};
 use crate::insight::feature_name;
 use crate::model::{Model, class_scores};
 use crate::rows::RowSource;
@@ -128,8 +128,9 @@ impl Shuffling {
         }
     }
 
-    /// Which columns matter; `None` if nothing is known.
-    pub(crate) fn found(self) -> Option<Importance> {
+    /// Which columns matter, and the spreads of the features of these rows; `None` if nothing is known.
+    pub(crate) fn found(self, rows: &mut RowSource<'_>, seed: u64) -> Result<Option<Importance>, Error> {
+        let spreads = if self.columns.is_empty() { Vec::new() } else { spreads(rows, seed)? };
         let mut columns: Vec<ColumnImportance> = (self.columns.into_iter().zip(&self.rises))
             .filter(|(_, rises)| !rises.is_empty())
             .map(|((column, _), rises)| {
@@ -139,8 +140,31 @@ impl Shuffling {
             .collect();
         columns.sort_by(|a, b| b.rise.total_cmp(&a.rise));
         let measure = if self.has_probabilities { Measure::LogLoss } else { Measure::Error };
-        Some(Importance { measure, columns }).filter(|found| !found.columns.is_empty() && found.is_possible())
+        let found = Importance { measure, columns, spreads };
+        Ok(Some(found).filter(|found| !found.columns.is_empty() && found.is_possible()))
     }
+}
+
+/// The standard deviation of every feature over a sample of the rows; nothing where features are many.
+fn spreads(rows: &mut RowSource<'_>, seed: u64) -> Result<Vec<f32>, Error> {
+    if rows.width() > MOST_SPREADS {
+        return Ok(Vec::new());
+    }
+    let drawn: Vec<u32> =
+        sample(rows.classes().len(), MOST_ROWS, seed).into_iter().map(|row| row as u32).collect();
+    let mut sums = vec![(0.0, 0.0); rows.width()];
+    let _ = rows.each_block(&drawn, |_, view, listed| {
+        visit!(view, examples => for &row in listed {
+            for (feature, value) in examples.row(row as usize).entries() {
+                sums[feature].0 += value;
+                sums[feature].1 += value * value;
+            }
+        });
+        ControlFlow::<()>::Continue(())
+    })?;
+    let n_rows = drawn.len().max(1) as f64;
+    let spread = |(sum, squares): (f64, f64)| (squares / n_rows - (sum / n_rows).powi(2)).max(0.0).sqrt();
+    Ok(sums.into_iter().map(|sums| spread(sums) as f32).collect())
 }
 
 /// A row by its values that are not zero.
@@ -161,6 +185,7 @@ impl Lent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::insight::{TopFeature, top_features};
     use crate::{Recipe, evaluate};
     use rosenblatt_data::Dataset;
 
@@ -171,16 +196,23 @@ mod tests {
         let (mut rows, mut names) = (Vec::new(), Vec::new());
         for _ in 0..300 {
             let (good, fair, noise) = (random.unit(), random.unit(), 1000.0 * random.unit());
-            names.push(if good + 0.4 * fair > 0.7 { "yes" } else { "no" });
-            rows.push([noise, fair, good]);
+            let is_yes = good + 0.4 * fair > 0.7;
+            names.push(if is_yes { "yes" } else { "no" });
+            // A mark that three rows have, all of one class: its weight is large, and it decides little.
+            let mark = f64::from(u8::from(is_yes && rows.len() % 60 == 7));
+            rows.push([noise, fair, good, mark]);
         }
         let data = Dataset::from_rows(&rows, &names);
         let trained = Recipe::default().train_rows(data.clone(), &mut ()).unwrap();
         assert!(evaluate(&trained.model, &data).unwrap().error() < 0.2);
         let importance = trained.model.importance().unwrap();
         let order: Vec<&str> = importance.columns.iter().map(|column| column.column.as_str()).collect();
-        assert_eq!(order, ["feature 3", "feature 2", "feature 1"]);
-        let [first, .., last] = &importance.columns[..] else { panic!("three columns") };
+        assert_eq!(order[..2], ["feature 3", "feature 2"]);
+        assert_eq!(importance.spreads.len(), 4);
+        let top = top_features(&trained.model, 1, 4);
+        assert_eq!((top[0].name.as_str(), top[1].name.as_str()), ("feature 3", "feature 2"));
+        assert!(top.iter().map(TopFeature::contribution).is_sorted_by(|a, b| a >= b));
+        let [first, .., last] = &importance.columns[..] else { panic!("four columns") };
         assert!(first.interval.0 > 0.0 && first.rise > 5.0 * last.rise.abs(), "{importance:?}");
     }
 }

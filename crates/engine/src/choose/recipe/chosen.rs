@@ -115,7 +115,10 @@ impl Fitting<'_> {
             plan => (model, plan.share().unwrap_or(0.0)),
         };
         model.provenance.held_out = held_out;
-        model.provenance.importance = shuffling.and_then(Shuffling::found).map(Arc::new);
+        if let Some(shuffling) = shuffling {
+            let found = shuffling.found(&mut data.into(), self.recipe.learning.seed)?;
+            model.provenance.importance = found.map(Arc::new);
+        }
         // What bends is told by its shape, which is not raced for then.
         let is_usual = self.is_usual(racing) && reread.is_none();
         let model = model.with_race(is_usual.then_some(share));

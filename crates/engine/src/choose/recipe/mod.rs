@@ -731,7 +731,8 @@ impl Judging<'_> {
             let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
-            model.provenance.importance = shuffling.found().map(Arc::new);
+            let found = shuffling.found(rows, model.spec.options().seed)?;
+            model.provenance.importance = found.map(Arc::new);
             trained.notes.extend(self.recipe.told_of_drift(self.parts, &judged, &trained.notes));
             model.provenance.held_out = self.recipe.kept_predictions(self.parts, &[whole.judged]);
             (model.calibration, trained.estimate) = (whole.calibration, Some(estimate));

@@ -788,7 +788,10 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     if !header.data_fingerprint.as_ref().is_none_or(is_digest) {
         return Err(content("its fingerprint should be 32 hexadecimal digits"));
     }
-    if header.importance.as_ref().is_some_and(|importance| !importance.is_possible()) {
+    let is_odd = |importance: &Importance| {
+        !importance.is_possible() || ![0, width].contains(&importance.spreads.len())
+    };
+    if header.importance.as_ref().is_some_and(is_odd) {
         return Err(content("what it says of columns is too long, or no number"));
     }
     let date = header.date.map(|text| text.parse()).transpose().map_err(content)?;
