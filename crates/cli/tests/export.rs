@@ -1,14 +1,15 @@
-//! Models for other programs: ONNX, JSON and CSV.
+//! Models for other programs: ONNX, JSON and CSV, SQL, C, JavaScript and scorecards.
 //!
 //! Whether an ONNX runtime agrees is asked where there is one: a Python with `onnxruntime` and `numpy`, named
-//! by `ROSENBLATT_PYTHON` or found as `python3`. Elsewhere that test says on stderr that it was skipped.
+//! by `ROSENBLATT_PYTHON` or found as `python3`. Elsewhere that test says on stderr that it was skipped. So do those that
+//! run SQLite (with Python), DuckDB (its package), a C compiler (`cc`) and Node.
 
 use crate::bench::Bench;
 use std::path::Path;
 use std::process::Command;
 
 /// Features, labels and scores of the same rows, as CSV, and the model in ONNX: the script compares.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 13] = [
     ("banknote.csv", ""),
     ("banknote.csv", "--scale unit-norm --zero plus"),
     ("banknote.csv", "--scale min-max --algorithm pa1 --calibrate none"),
@@ -18,18 +19,235 @@ const CASES: [(&str, &str); 9] = [
     ("iris.csv", "--algorithm mlp --hidden 7,5 --activation tanh"),
     ("banknote.csv", "--algorithm mlp --hidden 9 --scale min-max"),
     ("iris.csv", "--algorithm mlp --hidden 6 --activation logistic --calibrate none"),
+    ("banknote.csv", "--shape bend(knots=5)"),
+    ("banknote.csv", "--shape bend --algorithm pa1 --calibrate none"),
+    ("iris.csv", "--shape bend(knots=9)"),
+    ("breast_cancer.csv", "--shape bend(knots=2) --calibrate isotonic"),
 ];
 
-fn python() -> Option<String> {
+/// A Python that can import these.
+fn python(packages: &str) -> Option<String> {
     let python = std::env::var("ROSENBLATT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let able =
-        Command::new(&python).args(["-c", "import onnxruntime, numpy"]).output().ok()?.status.success();
+        Command::new(&python).args(["-c", &format!("import {packages}")]).output().ok()?.status.success();
     able.then_some(python)
+}
+
+/// A table of all kinds of columns, with holes, odd names and more than odd categories. Of the first 40 rows none lacks
+/// anything.
+fn mixed_table() -> String {
+    let mut text = "age,\"net \"\"pay\"\"\",score,double,Stadt,member,constant,class\n".to_owned();
+    let cities = ["Köln", "it's", "say \"\"so\"\"", "a\\\\b??/", "Köln", "Rom"];
+    for row in 0..240_u32 {
+        let number = |value: f64, often: u32| {
+            if row >= 40 && row % often == 0 { "NA".to_owned() } else { value.to_string() }
+        };
+        let age = 18 + (row * 37) % 50;
+        let pay = f64::from((row * 7919) % 1000) / 8.0 - 20.0;
+        let steps = f64::from(row % 4);
+        let city = if row >= 40 && row % 13 == 0 { "" } else { cities[(row * 5 % 6) as usize] };
+        let member = if row >= 40 && row % 17 == 0 { "?" } else { ["yes", "no"][(row / 3 % 2) as usize] };
+        let wave = (f64::from(age) / 6.0).sin() + pay / 60.0 + steps / 4.0 - 1.0;
+        let class = if wave + f64::from(row % 7) / 10.0 > 0.3 {
+            "high"
+        } else if wave < -0.6 {
+            "low"
+        } else {
+            "mid"
+        };
+        text.push_str(&format!(
+            "{},{},{},{},\"{city}\",{member},1,{class}\n",
+            number(f64::from(age), 19),
+            number(pay, 23),
+            number(steps, 29),
+            f64::from(row % 3) / 3.0,
+        ));
+    }
+    text
+}
+
+/// The same rows by `predict` and by engines that know nothing of it: the script compares.
+#[test]
+fn other_engines_say_the_same() {
+    let cases = [
+        ("crates/data/bundled/banknote.csv", ""),
+        ("crates/data/bundled/banknote.csv", "--shape bend(knots=6)"),
+        ("crates/data/bundled/banknote.csv", "--shape bend --calibrate isotonic"),
+        ("crates/data/bundled/banknote.csv", "--scale min-max --algorithm pa1 --calibrate none --zero plus"),
+        ("crates/data/bundled/iris.csv", ""),
+        ("crates/data/bundled/iris.csv", "--multiclass one-vs-one --shape bend(knots=4)"),
+        ("crates/data/bundled/iris.csv", "--multiclass direct-max --calibrate isotonic"),
+        ("mixed.csv", "--label class --missing own --shape bend(knots=4)"),
+        ("mixed.csv", "--label class --missing own --shape bend(knots=10) --calibrate isotonic"),
+        ("mixed.csv", "--label class --missing mean --algorithm logistic"),
+        ("mixed.csv", "--label class --missing median --multiclass one-vs-one --calibrate none"),
+        ("mixed.csv", "--label class --missing zero --shape bend(knots=3) --cost high=9 --cost low=2"),
+        ("mixed.csv", "--label class --missing most-frequent --positive high --cost high=3"),
+    ];
+    let Some(plain) = python("sqlite3") else {
+        eprintln!("skipped: no Python with sqlite3; name one with ROSENBLATT_PYTHON");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check_exports.py");
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let engines = [
+        ("sqlite", "sql", true),
+        ("duckdb", "sql", python("duckdb").is_some()),
+        ("c", "c", has("cc")),
+        ("node", "javascript", has("node")),
+    ];
+    for (engine, ..) in engines.iter().filter(|(.., is_here)| !is_here) {
+        eprintln!("skipped: no {engine} here");
+    }
+    let bench = Bench::new();
+    bench.write("mixed.csv", mixed_table());
+    for (file, flags) in cases {
+        let said =
+            bench.run(&format!("rosenblatt train {file} --precision f64 --model m.model {}", shell(flags)));
+        assert_eq!(said.code, Some(0), "{file} {flags}: {}", said.all());
+        let ask = format!(
+            "rosenblatt predict {file} --precision f64 --model m.model --scores --to jsonl --output out.jsonl"
+        );
+        if bench.run(&format!("{ask} --probabilities")).code != Some(0) {
+            bench.ok(&ask);
+        }
+        for (engine, format, _) in engines.iter().filter(|(.., is_here)| *is_here) {
+            let name = if *engine == "node" { "m.mjs" } else { &format!("m.{format}") };
+            bench.ok(&format!("rosenblatt inspect m.model --export {format} {name}"));
+            let done = bench.run(&format!("{plain} {} {engine} {name} {file} out.jsonl", script.display()));
+            assert!(done.stdout.contains("agree"), "{file} {flags}: {}", done.all());
+        }
+    }
+}
+
+/// Brackets mean something to a shell.
+fn shell(flags: &str) -> String {
+    let quoted = |word: &str| if word.contains('(') { format!("'{word}'") } else { word.to_owned() };
+    flags.split_whitespace().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_row_that_lacks_what_the_model_needs_has_no_class() {
+    let Some(python) = python("sqlite3") else {
+        eprintln!("skipped: no Python with sqlite3; name one with ROSENBLATT_PYTHON");
+        return;
+    };
+    let bench = Bench::new();
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --shape 'bend(knots=3)' --model m.model --export sql m.sql");
+    bench.write(
+        "ask.py",
+        "import sqlite3\nc = sqlite3.connect(':memory:')\n\
+         c.execute('CREATE TABLE your_table (sepal_length, sepal_width, petal_length, petal_width)')\n\
+         c.execute('INSERT INTO your_table VALUES (5, 3, NULL, 1)')\n\
+         print([value for value in c.execute(open('m.sql').read()).fetchone()[4:] if value is not None])\n",
+    );
+    assert_eq!(bench.ok(&format!("{python} ask.py")), "[]\n");
+    // SQLite takes a name that is not there for text, unless it is named with its table.
+    bench.write(
+        "ask.py",
+        "import sqlite3\nc = sqlite3.connect(':memory:')\nc.execute('CREATE TABLE your_table (sepal_length)')\n\
+         c.execute(open('m.sql').read())\n",
+    );
+    let done = bench.run(&format!("{python} ask.py"));
+    assert!(done.stderr.contains("no such column"), "{}", done.all());
+}
+
+#[test]
+fn a_scorecard_states_what_it_loses() {
+    let bench = Bench::new();
+    let file = "crates/data/bundled/banknote.csv";
+    bench.ok(&format!(
+        "rosenblatt train {file} --shape 'bend(knots=5)' --model m.model --export scorecard m.md"
+    ));
+    bench.ok(&format!("rosenblatt inspect m.model --export scorecard n.md --rows {file}"));
+    let card = bench.ok("cat m.md");
+    assert_eq!(card, bench.ok("cat n.md"));
+    let stated = |what: &str| -> f64 {
+        let rest = card.split(what).nth(1).unwrap_or_else(|| panic!("{what} in {card}"));
+        rest.trim_start().split([',', ' ', '\n']).next().unwrap().parse().unwrap()
+    };
+    assert!((0.9..=1.0).contains(&stated("(Spearman)")), "{card}");
+    let (whole, exact) = (stated("ROC curve"), stated("in place of"));
+    assert!(whole > 0.95 && (exact - whole).abs() < 0.02, "{card}");
+    // Added up by hand, the points name the classes that the model names.
+    let from: i64 = stated("\" from") as i64;
+    let lines: Vec<Vec<&str>> =
+        card.lines().filter(|line| line.starts_with("| ")).map(|line| line.split(" | ").collect()).collect();
+    let table = std::fs::read_to_string(bench.path(file)).unwrap();
+    let points = |cells: &[&str]| -> i64 {
+        let mut sum = 0;
+        for line in &lines[1..] {
+            let (column, value) = (line[0].trim_start_matches("| "), line[1]);
+            let points: i64 = line[2].trim_end_matches(" |").parse().unwrap();
+            if column == "(base)" {
+                sum += points;
+                continue;
+            }
+            let place: usize = column.strip_prefix("column_").unwrap().parse().unwrap();
+            let cell: f64 = cells[place - 1].parse().unwrap();
+            let number = |text: &str| text.parse::<f64>().unwrap();
+            let applies = match value.split(' ').collect::<Vec<_>>()[..] {
+                ["any"] => true,
+                ["below", to] => cell < number(to),
+                [from, "to", to] => number(from) <= cell && cell < number(to),
+                [from, "and", "above"] => number(from) <= cell,
+                _ => panic!("{value}"),
+            };
+            sum += if applies { points } else { 0 };
+        }
+        sum
+    };
+    bench.ok(&format!("rosenblatt predict {file} --model m.model --to jsonl --output out.jsonl"));
+    let said = bench.ok("cat out.jsonl");
+    let second = card.split("The class is \"").nth(1).unwrap().split('"').next().unwrap();
+    let mut n_same = 0;
+    let all: Vec<(&str, &str)> = table.lines().zip(said.lines()).collect();
+    for (row, said) in &all {
+        let cells: Vec<&str> = row.split(',').collect();
+        let said: serde_json::Value = serde_json::from_str(said).unwrap();
+        n_same += usize::from((said["class"] == second) == (points(&cells) >= from));
+    }
+    assert!(n_same * 100 >= all.len() * 97, "{n_same} of {}", all.len());
+    let none = bench.ok("rosenblatt inspect m.model --export scorecard -");
+    assert!(none.contains("was not measured"), "{none}");
+    let wrong = bench.run(&format!("rosenblatt inspect m.model --export sql x.sql --rows {file}"));
+    assert_eq!(wrong.code, Some(2), "{}", wrong.all());
+}
+
+#[test]
+fn what_is_no_sum_over_columns_is_refused_with_a_cure() {
+    let bench = Bench::new();
+    let cases = [
+        ("sms-spam.tsv", "", "this model reads words", "export to onnx, json or csv"),
+        ("iris.csv", "--scale unit-norm", "divides each row by its length", "--scale standard"),
+        ("iris.csv", "--cross petal_length,petal_width", "crosses columns", "train without --cross"),
+        ("iris.csv", "--kernel rbf", "has no weights of its own", "without a kernel"),
+    ];
+    for (file, flags, why, cure) in cases {
+        let file = format!("crates/data/bundled/{file}");
+        bench.ok(&format!("rosenblatt train {file} -a perceptron --model m.model {flags}"));
+        for format in ["sql", "c", "javascript", "scorecard"] {
+            let done = bench.run(&format!("rosenblatt inspect m.model --export {format} out"));
+            assert_eq!(done.code, Some(1), "{flags} {format}: {}", done.all());
+            assert!(
+                done.stderr.contains(why) && done.stderr.contains(cure),
+                "{flags} {format}: {}",
+                done.stderr
+            );
+        }
+    }
+    let train = "rosenblatt train crates/data/bundled/iris.csv -a perceptron --model m.model";
+    bench.ok(&format!("{train} --scale none"));
+    let done = bench.run("rosenblatt inspect m.model --export scorecard out");
+    assert!(done.stderr.contains("--shape bend"), "{}", done.all());
+    bench.ok(&format!("{train} --shape 'bend(knots=3)' --cross petal_length,petal_width"));
+    let done = bench.run("rosenblatt inspect m.model --export onnx out");
+    assert!(done.stderr.contains("train without --cross"), "{}", done.all());
 }
 
 #[test]
 fn an_onnx_runtime_says_the_same() {
-    let Some(python) = python() else {
+    let Some(python) = python("onnxruntime, numpy") else {
         eprintln!("skipped: no Python with onnxruntime; name one with ROSENBLATT_PYTHON");
         return;
     };
@@ -38,7 +256,8 @@ fn an_onnx_runtime_says_the_same() {
     for (name, flags) in CASES {
         let file = format!("crates/data/bundled/{name}");
         bench.ok(&format!(
-            "rosenblatt train {file} --precision f64 --model m.model --export onnx m.onnx {flags}"
+            "rosenblatt train {file} --precision f64 --model m.model --export onnx m.onnx {}",
+            shell(flags)
         ));
         let ask = "rosenblatt predict --precision f64 --model m.model --scores --to jsonl --output out.jsonl";
         let probable = bench.run(&format!("{ask} {file} --probabilities")).code == Some(0);
@@ -77,7 +296,11 @@ fn what_cannot_be_exported_is_said() {
     assert!(voted.stderr.contains("train with --readout averaged"), "{}", voted.stderr);
     let unknown = bench.run("rosenblatt inspect v.model --export pmml v.pmml");
     assert_eq!(unknown.code, Some(2), "{}", unknown.all());
-    assert!(unknown.stderr.contains("one of onnx, json, csv, but is `pmml`"), "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("one of onnx, json, csv, sql, c, javascript, scorecard, but is `pmml`"),
+        "{}",
+        unknown.stderr
+    );
 }
 
 /// Whoever pipes an export into a file gets that and nothing else.
@@ -85,7 +308,7 @@ fn what_cannot_be_exported_is_said() {
 fn an_export_to_stdout_stands_there_alone() {
     let bench = Bench::new();
     let train = "rosenblatt train crates/data/bundled/iris.csv --algorithm perceptron --model iris.model";
-    for format in ["onnx", "json", "csv"] {
+    for format in ["onnx", "json", "csv", "sql", "c", "javascript", "scorecard"] {
         bench.ok(&format!("{train} --export {format} in-file.{format}"));
         let done = bench.run(&format!("{train} --export {format} - > piped"));
         assert_eq!(done.code, Some(0), "{}", done.stderr);

@@ -124,6 +124,9 @@ fn columns_rank_by_what_is_lost_without_them() {
     let listed = told.split("columns that matter").nth(1).unwrap();
     assert!(listed.find("good").unwrap() < listed.find("fair").unwrap(), "{told}");
     assert!(listed.contains("no loss without ") && listed.contains("noise"), "{told}");
+    assert_eq!(json(&bench, "rosenblatt inspect t.model --json")["importance"], trained["importance"]);
+    let shapes = bench.run("rosenblatt plot shapes --model t.model");
+    assert!(shapes.stderr.contains("`rosenblatt plot shapes FILE --model t.model`"), "{}", shapes.stderr);
     bench.ok("rosenblatt report t.csv --model t.model");
     assert!(fs::read_to_string(bench.path("t.html")).unwrap().contains("Columns that matter"));
 }

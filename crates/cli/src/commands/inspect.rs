@@ -6,14 +6,15 @@ use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
-use rosenblatt::data::{ColumnKind, Scaling, Schema};
-use rosenblatt::export::{Export, left_to_user};
+use rosenblatt::data::{ColumnKind, ReadOptions, Scaling, Schema, Source, load_source};
+use rosenblatt::export::{Export, export_beside, left_to_user};
 use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
 use rosenblatt::summary::NetworkSummary;
 use rosenblatt::{Model, export};
 use serde_json::json;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,9 @@ const LISTED: usize = 12;
   rosenblatt inspect mail.model
   rosenblatt inspect mail.model --weights
   rosenblatt inspect mail.model --export onnx mail.onnx
-  rosenblatt inspect mail.model --export json -")]
+  rosenblatt inspect mail.model --export json -
+  rosenblatt inspect people.model --export sql people.sql
+  rosenblatt inspect people.model --export scorecard people.md --rows test.csv")]
 pub(crate) struct Args {
     /// The model to inspect
     pub(super) model: PathBuf,
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<String>>,
+    /// State in a scorecard what it loses on the rows of this file, beside exact scores
+    #[arg(long, value_name = "FILE", requires = "export")]
+    rows: Option<OsString>,
     /// Print the summary as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -43,7 +49,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let wish = args.export.as_deref().map(export_wish).transpose()?;
     let model = Model::load(&args.model)?;
     if let Some((format, path)) = wish {
-        return export_to(&model, format, &path);
+        let source =
+            args.rows.as_ref().map(|file| Source::find_all(std::slice::from_ref(file))).transpose()?;
+        if source.is_some() && format != Export::Scorecard {
+            return Err(Failure::Usage(format!("`--rows` is of `--export scorecard`, not of {format}")));
+        }
+        return export_to(&model, format, &path, source.as_ref());
     }
     if args.weights {
         return ui::print_either(&export(&model, Export::Csv)?);
@@ -69,9 +80,17 @@ pub(super) fn export_wish(words: &[String]) -> Result<(Export, PathBuf), Failure
     Ok((format, PathBuf::from(path)))
 }
 
-/// Writes `model` for other programs.
-pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<(), Failure> {
-    let bytes = export(model, format)?;
+/// Writes `model` for other programs. A scorecard states what it loses on the rows of `source`.
+pub(super) fn export_to(
+    model: &Model,
+    format: Export,
+    path: &Path,
+    source: Option<&Source>,
+) -> Result<(), Failure> {
+    let source = source.filter(|source| format == Export::Scorecard && source.can_rewind());
+    let read = |source| load_source(source, &model.to_evaluate(ReadOptions::default()));
+    let rows = source.map(read).transpose()?;
+    let bytes = export_beside(model, format, rows.as_ref())?;
     if is_stdout(path) {
         return ui::print_either(&bytes);
     }

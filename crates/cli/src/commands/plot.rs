@@ -46,6 +46,7 @@ Examples:
   rosenblatt plot norms points.csv --bias none -o norms.svg
   rosenblatt plot margins mail.csv --model mail.model -o margins.png
   rosenblatt plot weights --model mail.model -o weights.svg
+  rosenblatt plot shapes people.csv --model people.model -o shapes.svg   of a model that was trained with --shape
   rosenblatt plot roc test.csv --model mail.model -o roc.svg
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
@@ -301,7 +302,9 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
         return Err(FigureError::NoTagger { figure: figure.name }.into());
     }
     if args.files.is_empty() {
-        return Err(Failure::Usage("there should be a file of data, or a model with `--model`".to_owned()));
+        let message = "there should be a file of data, or a model with `--model`";
+        let example = format!("rosenblatt plot {} FILE --model MODEL", figure.name);
+        return Err(Failure::Usage(format!("{message}, as in `{example}`")));
     }
     let progress = Progress::new(true);
     let is_judged = matches!(figure.needs, Needs::HeldOut | Needs::Probabilities);
@@ -334,7 +337,8 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
         return Ok(Subject::of_model_alone(name, model));
     }
     if args.files.is_empty() {
-        return Err(Failure::Usage(format!("`plot {}` needs a file of data, too", figure.name)));
+        let example = format!("rosenblatt plot {} FILE --model {}", figure.name, path.display());
+        return Err(Failure::Usage(format!("`plot {}` needs a file of data, too: `{example}`", figure.name)));
     }
     if figure.name == "boundary" {
         model.check_room("a picture of the boundary", 32)?;

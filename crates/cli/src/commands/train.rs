@@ -169,7 +169,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     args.save(&trained.model, &path)?;
     checkpoints.lock().unwrap_or_else(PoisonError::into_inner).clear();
     if let Some((format, path)) = export {
-        inspect::export_to(&trained.model, format, &path)?;
+        inspect::export_to(&trained.model, format, &path, Some(&source))?;
     }
     let (table, last) = (face.table.as_mut(), trained.progress.last());
     if let (Some(table), Some(last)) = (table, last) {

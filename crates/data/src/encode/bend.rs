@@ -157,8 +157,8 @@ pub struct Bend {
 }
 
 impl Bend {
-    /// Of two knots the second says all, and one says nothing.
-    fn n_hats(&self) -> usize {
+    /// How many knots have a hat: of two the second says all, and one says nothing.
+    pub fn n_hats(&self) -> usize {
         match self.knots.len() {
             0 | 1 => 0,
             2 => 1,

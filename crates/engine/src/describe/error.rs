@@ -315,11 +315,15 @@ pub enum Error {
     /// The rows were read a second time, and were others.
     #[error("the rows changed between two looks at the source, expected the same ones")]
     SourceChanged,
-    /// Something that is about features as they are is asked of a model whose columns bend.
-    #[error("{what} straight columns, but columns bend here")]
-    Curved {
-        /// What cannot be had, as the beginning of a sentence.
-        what: &'static str,
+    /// A format holds a sum over the columns of a table, and a model is none.
+    #[error("{format} holds a sum over the columns of a table, but {why}")]
+    NotASum {
+        /// The format.
+        format: &'static str,
+        /// What the model is.
+        why: &'static str,
+        /// What to do about it.
+        cure: &'static str,
     },
     /// Something that is about features as they are is asked of a model that maps them.
     #[error("{what} features as they are, but rows go through a feature map here")]
@@ -411,7 +415,7 @@ impl Error {
             Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
             Self::TooManyProducts { .. } => Some("try a lower {degree}".into()),
             Self::Mapped { .. } => Some("leave {map} out".into()),
-            Self::Curved { .. } => Some("train with {shape=line}".into()),
+            Self::NotASum { cure, .. } => Some((*cure).into()),
             Self::MappedTooLarge { .. } => {
                 Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
             }

@@ -1,6 +1,7 @@
 //! What a model is, as one value to be written down: `inspect --json` and whatever else describes models.
 
 use crate::calibration::Calibration;
+use crate::importance::Importance;
 use crate::insight::{Curve, TopFeature, curves, top_features_by_class};
 use crate::model::{Model, TrainingSummary};
 use crate::spec::Options;
@@ -44,6 +45,8 @@ pub struct Summary<'m> {
     /// The curves of columns that bend; of two classes, those in favour of the second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<Curves<'m>>,
+    /// Which columns matter, if that was measured when it was trained.
+    pub importance: Option<&'m Importance>,
 }
 
 /// The curves of a class.
@@ -185,6 +188,7 @@ impl Model {
             calibration: self.calibration(),
             top_features: top_features.collect(),
             curves: self.curves(),
+            importance: self.importance(),
         }
     }
 

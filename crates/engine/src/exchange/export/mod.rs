@@ -1,18 +1,25 @@
 //! A model for other programs: one file per format, one line in the table.
 //!
-//! Exports are one-way. What they hold is enough to predict from encoded features; how files become
-//! features (columns, words, categories) stays in the model file.
+//! Exports are one-way. ONNX, JSON and CSV hold what predicts from encoded features; how files become features (columns,
+//! words, categories) stays in the model file. SQL, C, JavaScript and scorecards take the cells of a table as they are.
 
+mod additive;
+mod c;
+mod javascript;
 mod onnx;
 mod protobuf;
+mod scorecard;
+mod sql;
 mod weights;
+
+use additive::Additive;
 
 use crate::calibration::Method;
 use crate::error::Error;
 use crate::model::Model;
 use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, NameError, Zero};
-use rosenblatt_data::{Bends, ColumnKind, FormatInfo, Scaler};
+use rosenblatt_data::{Bends, ColumnKind, Dataset, FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,33 +33,73 @@ pub enum Export {
     Json,
     /// A line per feature: its name, and its weight in every hyperplane.
     Csv,
+    /// A query that adds scores, probabilities and the class to the rows of a table.
+    Sql,
+    /// A source with one function from a row of a table to its class.
+    C,
+    /// A module with one function from a row of a table to its class.
+    JavaScript,
+    /// Whole points for ranges and categories, to be added up by hand.
+    Scorecard,
 }
 
 /// About what a weight takes on its way, its name included.
 const EXPORTED_BYTES: usize = 200;
 
 /// What makes the bytes.
-type Writer = fn(&Model, &Hyperplanes) -> Vec<u8>;
+enum Writer {
+    /// Of features, as the model sees them.
+    Features(fn(&Model, &Hyperplanes) -> Vec<u8>),
+    /// Of the cells of a table.
+    Cells(fn(&Additive<'_>) -> Vec<u8>),
+    /// Of the cells of a table, and of rows that show how well it does.
+    Card,
+}
 
 impl Export {
     /// All there are.
-    pub const ALL: [Self; 3] = [Self::Onnx, Self::Json, Self::Csv];
+    pub const ALL: [Self; 7] =
+        [Self::Onnx, Self::Json, Self::Csv, Self::Sql, Self::C, Self::JavaScript, Self::Scorecard];
 
     /// The table of formats.
     fn entry(self) -> (FormatInfo, Writer) {
         match self {
             Self::Onnx => {
-                let about =
-                    "a graph for ONNX runtimes, with the scaling and, by Platt's method, probabilities";
-                (FormatInfo { extensions: &["onnx"], ..FormatInfo::new("onnx", about) }, onnx::bytes)
+                let about = "a graph for ONNX runtimes, with the scaling, curves and, by Platt's method, probabilities";
+                let info = FormatInfo { extensions: &["onnx"], ..FormatInfo::new("onnx", about) };
+                (info, Writer::Features(onnx::bytes))
             }
             Self::Json => {
                 let about = "weights, names, scaling and calibration as one object";
-                (FormatInfo { extensions: &["json"], ..FormatInfo::new("json", about) }, weights::json)
+                let info = FormatInfo { extensions: &["json"], ..FormatInfo::new("json", about) };
+                (info, Writer::Features(weights::json))
             }
             Self::Csv => {
                 let about = "a line per feature: its name, and its weight in every hyperplane";
-                (FormatInfo { extensions: &["csv"], ..FormatInfo::new("csv", about) }, weights::csv)
+                let info = FormatInfo { extensions: &["csv"], ..FormatInfo::new("csv", about) };
+                (info, Writer::Features(weights::csv))
+            }
+            Self::Sql => {
+                let about = "a query for SQLite, DuckDB and the like, from a table to scores, probabilities and classes";
+                let info = FormatInfo { extensions: &["sql"], ..FormatInfo::new("sql", about) };
+                (info, Writer::Cells(sql::bytes))
+            }
+            Self::C => {
+                let about = "a C99 source with one function from a row of a table to its class";
+                let info = FormatInfo { extensions: &["c"], ..FormatInfo::new("c", about) };
+                (info, Writer::Cells(c::bytes))
+            }
+            Self::JavaScript => {
+                let about = "an ES module with one function from a row of a table to its class";
+                let info = FormatInfo::new("javascript", about);
+                (
+                    FormatInfo { extensions: &["mjs", "js"], aliases: &["js"], ..info },
+                    Writer::Cells(javascript::bytes),
+                )
+            }
+            Self::Scorecard => {
+                let about = "whole points for ranges and categories as a Markdown table, with the loss of rank on rows";
+                (FormatInfo { extensions: &["md"], ..FormatInfo::new("scorecard", about) }, Writer::Card)
             }
         }
     }
@@ -77,7 +124,7 @@ impl FromStr for Export {
         known.ok_or_else(|| NameError {
             what: "export",
             given: name.to_owned(),
-            known: "one of onnx, json, csv",
+            known: "one of onnx, json, csv, sql, c, javascript, scorecard",
         })
     }
 }
@@ -85,11 +132,13 @@ impl FromStr for Export {
 /// The bytes of `model` in another format; refused if the model is a vote, which no single weights are, or sees
 /// rows through a map, which other programs do not have.
 pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
+    export_beside(model, format, None)
+}
+
+/// The same. A scorecard states what it loses on these rows.
+pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> Result<Vec<u8>, Error> {
     if model.map().is_some() {
         return Err(Error::Mapped { what: "an exported model weighs" });
-    }
-    if bends(model).is_some() && format == Export::Onnx {
-        return Err(Error::Curved { what: "a graph for ONNX has" });
     }
     if let (Some(network), Export::Onnx) = (model.network(), format) {
         return Ok(onnx::of_network(model, network));
@@ -101,7 +150,14 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     model.check_room("an export", EXPORTED_BYTES)?;
-    Ok(format.entry().1(model, planes))
+    if format == Export::Onnx && bends(model).is_some() {
+        additive::check(model, format)?;
+    }
+    Ok(match format.entry().1 {
+        Writer::Features(bytes) => bytes(model, planes),
+        Writer::Cells(bytes) => bytes(&Additive::of(model, planes, format)?),
+        Writer::Card => scorecard::bytes(&Additive::of(model, planes, format)?, model, rows)?,
+    })
 }
 
 /// What an exported file leaves to whoever uses it, in words: how a source becomes features, and what the format has no
@@ -109,6 +165,12 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
 pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
     let mut notes = Vec::new();
     let schema = model.schema();
+    if !matches!(format.entry().1, Writer::Features(_)) {
+        if matches!(model.spec().options().zero, Zero::Random | Zero::Wrong) {
+            notes.push("a score of zero counts as the first class in it".to_owned());
+        }
+        return notes;
+    }
     let columns = schema.map_or(&[][..], |schema| &schema.columns);
     let has = |wanted: fn(&ColumnKind) -> bool| columns.iter().any(|column| wanted(&column.kind));
     if schema.is_some_and(|schema| schema.texts().next().is_some()) {
@@ -146,7 +208,7 @@ pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
         }
         Export::Onnx if is_isotonic => notes.push("isotonic probabilities are not in it".to_owned()),
         Export::Csv if is_scaled => notes.push("its weights are those of scaled features".to_owned()),
-        Export::Onnx | Export::Json | Export::Csv => {}
+        _ => {}
     }
     if format == Export::Onnx && matches!(model.spec().options().zero, Zero::Random | Zero::Wrong) {
         notes.push("a score of zero counts as the first class in it".to_owned());
@@ -163,6 +225,11 @@ fn sides(model: &Model) -> Vec<(&str, Option<&str>)> {
         (_, Some(pairs)) => pairs.into_iter().map(|(a, b)| (a, Some(b))).collect(),
         _ => names.iter().map(|name| (name.as_str(), None)).collect(),
     }
+}
+
+/// A number that is read back as the same double, and as a double at all: with an exponent.
+fn exact(number: f64) -> String {
+    format!("{number:e}")
 }
 
 /// How columns bend before the weights see them, if they do.

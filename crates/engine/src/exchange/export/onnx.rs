@@ -5,17 +5,20 @@
 //! was calibrated by Platt's method, `probabilities` (doubles, a column per class). Only operators of the
 //! standard set, version 13, in doubles: `LinearClassifier` knows single precision only.
 //!
-//! Shifts and scales of columns are folded into weights and biases. `label` is the most probable class where there are
+//! Shifts and scales of columns are folded into weights and biases. Of columns that bend, `features` has the number; it is
+//! joined by how far it is on its way from each knot to the next, clipped to 0 and 1, and the weights of these are how far
+//! the curve climbs there. A missing number is `NaN` where the model has a height for it. `label` is the most probable class where there are
 //! probabilities. What has no operator: isotonic curves of more than two classes, where `label` is decided by scores; and
 //! a score of zero that is `random` or `wrong`, which counts as the first class.
 
+use super::additive::{Bent, Kind, Points, Weights};
 use super::protobuf::Message;
-use super::{Export, left_to_user, scaler};
+use super::{Export, bends, left_to_user, scaler};
 use crate::calibration::{Curve, Method};
 use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
-use rosenblatt_data::Scaling;
+use rosenblatt_data::{Bend, Bends, Missing, Scaling, Schema};
 use rosenblatt_layers::{Activation, Network};
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
@@ -35,7 +38,12 @@ struct Layer {
 /// The bytes of the file of a linear model.
 pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let only = Layer { weights: planes.raw_weights().to_vec(), biases: planes.biases().to_vec() };
-    of_layers(model, planes.width(), vec![only], None)
+    let mut graph = Graph::default();
+    let Some(bends) = bends(model) else { return of_layers(model, graph, "features", vec![only], None) };
+    let weights = Weights::of(model, planes);
+    let has_missing = model.schema().is_some_and(|schema| schema.missing == Missing::Own);
+    let (joined, only) = graph.curves(&weights, bends, has_missing);
+    of_layers(model, graph, &joined, vec![only], None)
 }
 
 /// The bytes of the file of a network.
@@ -48,23 +56,31 @@ pub(super) fn of_network(model: &Model, network: &Network) -> Vec<u8> {
         Activation::Logistic => Some("Sigmoid"),
         Activation::Identity => None,
     };
-    of_layers(model, network.sizes()[0], (0..network.n_layers()).map(layer).collect(), operator)
+    let layers = (0..network.n_layers()).map(layer).collect();
+    of_layers(model, Graph::default(), "features", layers, operator)
 }
 
-/// The bytes of the file, with this operator between layers.
-fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Option<&str>) -> Vec<u8> {
+/// The bytes of the file, with this operator between layers, the first of which weighs `features` of the graph.
+fn of_layers(
+    model: &Model,
+    mut graph: Graph,
+    features: &str,
+    mut layers: Vec<Layer>,
+    operator: Option<&str>,
+) -> Vec<u8> {
     let n_classes = model.labels().len();
-    let mut graph = Graph::default();
     if let Some(first) = layers.first_mut() {
         unscale(model, first);
     }
     let features = match scaler(model) {
-        Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows("features"),
-        _ => "features".to_owned(),
+        Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows(features),
+        _ => features.to_owned(),
     };
+    let names = feature_names(model);
     let n_outputs = layers.last().map_or(0, |layer| layer.biases.len());
-    let (mut said, mut n_inputs) = (features, width);
+    let mut said = features;
     for (number, Layer { weights, biases }) in layers.iter().enumerate() {
+        let n_inputs = weights.len() / biases.len().max(1);
         // The layer that gives the scores has the plain names.
         let is_last = number + 1 == layers.len();
         let name = |what: &str| if is_last { what.to_owned() } else { format!("{what}_{}", number + 1) };
@@ -77,7 +93,6 @@ fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Opti
             let sums = graph.node("Add", &[&products, &name("biases")], &[]);
             said = operator.map_or_else(|| sums.clone(), |operator| graph.node(operator, &[&sums], &[]));
         }
-        n_inputs = biases.len();
     }
     graph.texts("classes", model.labels().names());
 
@@ -119,11 +134,10 @@ fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Opti
     if has_probabilities {
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
     }
-    let input = value("features", DOUBLE, &[width]);
+    let input = value("features", DOUBLE, &[names.len()]);
     let graph = graph.finish(&input, &outputs);
-    let features: Vec<String> = (0..width).map(|feature| feature_name(model, feature)).collect();
     let note = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
-    let names = serde_json::to_string(&features).unwrap_or_default();
+    let names = serde_json::to_string(&names).unwrap_or_default();
     let classes = serde_json::to_string(model.labels().names()).unwrap_or_default();
     Message::default()
         .number(1, IR_VERSION)
@@ -135,6 +149,22 @@ fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Opti
         .message(14, &note("classes", &classes))
         .message(14, &note("left to the user", &left_to_user(model, Export::Onnx).join("; ")))
         .finish()
+}
+
+/// What the features are called before any bend.
+fn feature_names(model: &Model) -> Vec<String> {
+    let Some(bends) = bends(model) else {
+        return (0..model.width()).map(|feature| feature_name(model, feature)).collect();
+    };
+    let straight = model.schema().map(|schema| Schema { bends: None, ..Schema::clone(schema) });
+    let named = straight.and_then(|schema| schema.feature_names());
+    let n_bent: usize = bends.columns.iter().map(Bend::n_features).sum();
+    let n_features = model.width() + bends.columns.len() - n_bent;
+    let name = |feature: usize| {
+        let named = named.as_ref().and_then(|names| names.get(feature).cloned());
+        named.unwrap_or_else(|| format!("feature {}", feature + 1))
+    };
+    (0..n_features).map(name).collect()
 }
 
 /// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
@@ -198,10 +228,92 @@ impl Graph {
         self.constants.push(Self::tensor(shape, DOUBLE).text(8, name).bytes(9, &bytes));
     }
 
-    /// A list of whole numbers; axes are given so.
-    fn axis(&mut self, name: &str, axis: i64) -> String {
-        self.constants.push(Self::tensor(&[1], INT64).text(8, name).bytes(9, &axis.to_le_bytes()));
+    /// A list of whole numbers.
+    fn wholes(&mut self, name: &str, values: &[i64]) -> String {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constants.push(Self::tensor(&[values.len()], INT64).text(8, name).bytes(9, &bytes));
         name.to_owned()
+    }
+
+    /// An axis, which is given as a list.
+    fn axis(&mut self, name: &str, axis: i64) -> String {
+        self.wholes(name, &[axis])
+    }
+
+    /// Features joined by what makes lines of the curves of those that bend, and the weights of all of them.
+    fn curves(&mut self, weights: &Weights<'_>, bends: &Bends, has_missing: bool) -> (String, Layer) {
+        let mut layer = Layer { weights: Vec::new(), biases: weights.biases() };
+        let none = vec![0.0; layer.biases.len()];
+        // What stands in the place of a missing number, so that it can be counted.
+        let mut stand_ins = vec![0.0; weights.n_features()];
+        let bent: Vec<(usize, Bent)> = bends
+            .columns
+            .iter()
+            .filter_map(|bend| Some((bend.feature as usize, weights.bent(bend.feature as usize)?)))
+            .collect();
+        for feature in 0..weights.n_features() {
+            let is_bent = bent.iter().any(|(other, _)| *other == feature);
+            layer.weights.extend(if is_bent { none.clone() } else { weights.slopes(feature) });
+        }
+        let (mut steps, mut values, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for (feature, bent) in bent {
+            if let Some((knot, height)) = bent.knots.first() {
+                stand_ins[feature] = *knot;
+                layer.biases.iter_mut().zip(height).for_each(|(bias, height)| *bias += height);
+            }
+            for pair in bent.knots.windows(2) {
+                let ((low, from), (high, to)) = (&pair[0], &pair[1]);
+                let climb: Points = from.iter().zip(to).map(|(from, to)| to - from).collect();
+                steps.push((feature, *low, high - low, climb));
+            }
+            values.extend(bent.values.iter().map(|(value, points)| (feature, *value, points.clone())));
+            let of_missing = bent.missing.clone().unwrap_or_else(|| none.clone());
+            let stand_in = Kind::Curve(bent).of_number(stand_ins[feature], none.clone());
+            missing.push((
+                feature,
+                of_missing.iter().zip(&stand_in).map(|(own, other)| own - other).collect::<Points>(),
+            ));
+        }
+        let mut features = "features".to_owned();
+        let mut pieces = Vec::new();
+        if has_missing {
+            let is_missing = self.node("IsNaN", &["features"], &[]);
+            self.doubles("stand_ins", &[1, stand_ins.len()], &stand_ins);
+            features = self.node("Where", &[&is_missing, "stand_ins", "features"], &[]);
+            let as_numbers = self.node("Cast", &[&is_missing], &[whole("to", DOUBLE)]);
+            pieces.push(self.gather("missing", &as_numbers, missing.iter().map(|(feature, _)| *feature)));
+            layer.weights.extend(missing.iter().flat_map(|(_, points)| points));
+        }
+        if !values.is_empty() {
+            let cells = self.gather("of_values", &features, values.iter().map(|(feature, ..)| *feature));
+            let own: Vec<f64> = values.iter().map(|(_, value, _)| *value).collect();
+            self.doubles("values", &[1, own.len()], &own);
+            let is_equal = self.node("Equal", &[&cells, "values"], &[]);
+            pieces.push(self.node("Cast", &[&is_equal], &[whole("to", DOUBLE)]));
+            layer.weights.extend(values.iter().flat_map(|(.., points)| points));
+        }
+        if !steps.is_empty() {
+            let cells = self.gather("of_steps", &features, steps.iter().map(|(feature, ..)| *feature));
+            let lows: Vec<f64> = steps.iter().map(|(_, low, ..)| *low).collect();
+            let gaps: Vec<f64> = steps.iter().map(|(_, _, gap, _)| *gap).collect();
+            self.doubles("lows", &[1, lows.len()], &lows);
+            self.doubles("gaps", &[1, gaps.len()], &gaps);
+            let above = self.node("Sub", &[&cells, "lows"], &[]);
+            let shares = self.node("Div", &[&above, "gaps"], &[]);
+            let (least, most) = (self.scalar("no_share", 0.0), self.scalar("whole_share", 1.0));
+            pieces.push(self.node("Clip", &[&shares, &least, &most], &[]));
+            layer.weights.extend(steps.iter().flat_map(|(.., climb)| climb));
+        }
+        pieces.insert(0, features);
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        (self.node("Concat", &pieces, &[whole("axis", 1)]), layer)
+    }
+
+    /// Some columns of a matrix, in this order.
+    fn gather(&mut self, name: &str, of: &str, columns: impl Iterator<Item = usize>) -> String {
+        let places: Vec<i64> = columns.map(|column| column as i64).collect();
+        let places = self.wholes(name, &places);
+        self.node("Gather", &[of, &places], &[whole("axis", 1)])
     }
 
     fn texts(&mut self, name: &str, values: &[String]) {

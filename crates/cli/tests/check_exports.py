@@ -1,0 +1,176 @@
+"""Run what a model was exported to, and compare it with what `rosenblatt predict` says of the same table.
+
+    python check_exports.py ENGINE FILE TABLE.csv PREDICTIONS.jsonl
+
+ENGINE is sqlite, duckdb, c or node. Classes must be the same; scores and probabilities the same to 1e-9, as a share of the
+largest score. A row that `predict` refuses has no place here.
+"""
+
+import csv
+import json
+import subprocess
+import sys
+
+MISSING = {"", "NA", "N/A", "NaN", "null", "?"}
+
+
+def is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def read(path):
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    names = [f"column_{place + 1}" for place in range(len(rows[0]))]
+    if not all(is_number(cell) or cell in MISSING for cell in rows[0]):
+        names = rows.pop(0)
+    columns = []
+    for cells in zip(*rows):
+        present = [cell for cell in cells if cell not in MISSING]
+        kind = float if all(is_number(cell) for cell in present) else str
+        columns.append([None if cell in MISSING else kind(cell) for cell in cells])
+    return names, [list(row) for row in zip(*columns)]
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def by_sql(connection, query, names, rows, kinds):
+    columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(names, kinds))
+    connection.execute(f"CREATE TABLE your_table ({columns})")
+    places = ", ".join("?" for _ in names)
+    connection.executemany(f"INSERT INTO your_table VALUES ({places})", rows)
+    found = connection.execute(query)
+    heads = [column[0] for column in found.description]
+    said = []
+    for row in found.fetchall():
+        assert len(row) == len(heads)
+        # The columns of the table itself come first.
+        row = dict(zip(heads[len(names) :], row[len(names) :]))
+        # A name that the table has, too, ends in a line.
+        of = lambda word: [value for name, value in row.items() if name.rstrip("_").split(" ")[0] == word]
+        said.append((row["predicted_class"], of("score"), of("probability")))
+    return said
+
+
+def sqlite(path, names, rows):
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    with open(path) as file:
+        query = file.read()
+    said = by_sql(connection, query, names, rows, ["" for _ in names])
+    # As the shell imports a CSV file: all text.
+    connection.execute("DROP TABLE your_table")
+    texts = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    assert by_sql(connection, query, names, texts, ["TEXT" for _ in names]) == said
+    return said
+
+
+def duckdb(path, names, rows):
+    import duckdb as engine
+
+    kinds = ["VARCHAR" if any(isinstance(row[place], str) for row in rows) else "DOUBLE" for place in range(len(names))]
+    with open(path) as file:
+        return by_sql(engine.connect(), file.read(), names, rows, kinds)
+
+
+def c(path, names, rows):
+    with open(path) as file:
+        source = file.read()
+    start = source.index("typedef struct {")
+    fields = [line for line in source[start : source.index("} rosenblatt_row;")].splitlines()[1:] if line.strip()]
+    places = [names.index(line[line.index("/* ") + 3 : line.rindex(" */")]) for line in fields]
+
+    def literal(cell, is_text):
+        if cell is None:
+            return "NULL" if is_text else "NAN"
+        # Two question marks may begin a trigraph.
+        return json.dumps(cell, ensure_ascii=False).replace("?", "\\077") if is_text else repr(cell)
+
+    texts = ["char" in line[: line.index("/*")] for line in fields]
+    lines = ["    {" + ", ".join(literal(row[place], text) for place, text in zip(places, texts)) + "}," for row in rows]
+    with open(path + ".main.c", "w") as file:
+        file.write(f'#include "{path}"\n#include <stdio.h>\nstatic const rosenblatt_row rows[] = {{\n')
+        file.write("\n".join(lines))
+        file.write(
+            """
+};
+int main(void) {
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        rosenblatt_prediction found = rosenblatt_predict(&rows[row]);
+        printf("%d", found.class_number);
+        for (int k = 0; k < ROSENBLATT_SCORES; k++) printf(" %.17g", found.scores[k]);
+        for (int k = 0; k < ROSENBLATT_CLASSES; k++) printf(" %.17g", found.probabilities[k]);
+        printf("\\n");
+        if (found.class_name != rosenblatt_classes[found.class_number]) return 1;
+    }
+    return 0;
+}
+"""
+        )
+    program = "./" + path + ".out"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+    subprocess.run(["cc", *strict, path + ".main.c", "-lm", "-o", program], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    line = source[source.index("rosenblatt_classes[] = {") :]
+    classes = json.loads("[" + line[line.index("{") + 1 : line.index("};")] + "]")
+    n_classes = len(classes)
+    found = []
+    for line in said.splitlines():
+        number, *values = line.split()
+        values = [float(value) for value in values]
+        shares = values[-n_classes:]
+        shares = [] if shares[0] != shares[0] else shares[1:] if n_classes == 2 else shares
+        found.append((classes[int(number)], values[:-n_classes], shares))
+    return found
+
+
+def node(path, names, rows):
+    with open(path + ".rows.json", "w") as file:
+        json.dump([dict(zip(names, row)) for row in rows], file)
+    with open(path + ".main.mjs", "w") as file:
+        file.write(
+            f'import {{ predict }} from "./{path}";\nimport {{ readFileSync }} from "node:fs";\n'
+            f'const rows = JSON.parse(readFileSync("{path}.rows.json"));\n'
+            "console.log(JSON.stringify(rows.map((row) => predict(row))));\n"
+        )
+    said = subprocess.run(["node", path + ".main.mjs"], check=True, capture_output=True, text=True).stdout
+    found = []
+    for row in json.loads(said):
+        shares = row["probabilities"] or []
+        found.append((row["class"], row["scores"], shares[1:] if len(shares) == 2 else shares))
+    return found
+
+
+def main(engine, path, table, predictions):
+    names, rows = read(table)
+    said = {"sqlite": sqlite, "duckdb": duckdb, "c": c, "node": node}[engine](path, names, rows)
+    with open(predictions) as file:
+        expected = [json.loads(line) for line in file]
+    assert len(expected) == len(said) == len(rows), (len(expected), len(said), len(rows))
+    # The head of every file names the classes in their order.
+    with open(path) as file:
+        head = next(line for line in file if ", classes " in line)
+    classes = json.loads("[" + head[head.index(", classes ") + 10 : head.rindex(".")] + "]")
+    largest = max(abs(score) for row in expected for score in row["scores"])
+    off = 0.0
+    for number, (row, (name, scores, shares)) in enumerate(zip(expected, said)):
+        assert name == row["class"], (number, name, row)
+        assert len(scores) == len(row["scores"])
+        off = max([off, *(abs(a - b) / largest for a, b in zip(scores, row["scores"]))])
+        wanted = row.get("probabilities") or {}
+        wanted = [wanted[name] for name in classes if wanted][1 if len(classes) == 2 else 0 :]
+        assert len(shares) == len(wanted), (number, shares, wanted)
+        off = max([off, *(abs(a - b) for a, b in zip(shares, wanted))])
+    assert off < 1e-9, off
+    print(f"{engine}: {len(said)} rows agree; they differ by at most {off:.1e}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

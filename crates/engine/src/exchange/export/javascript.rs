@@ -1,0 +1,169 @@
+//! JavaScript: an ES module with the model as an object, and one function from a row to scores, probabilities and the class.
+
+use super::additive::{Additive, Bent, Kind, Naming, Part, Points};
+use crate::calibration::Curve;
+use serde_json::{Value, json};
+
+/// The text of the module.
+pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
+    let reading = &model.reading;
+    let costs = match &reading.naming {
+        Naming::Costs(costs) => {
+            Some(costs.rows().chunks(reading.classes.len()).map(<[f64]>::to_vec).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    let curve = |curve: &Curve| match curve {
+        Curve::Platt { slope, offset } => json!({ "slope": slope, "offset": offset }),
+        Curve::Isotonic { scores, shares } => json!({ "at": scores, "shares": shares }),
+        Curve::Softmax => json!({}),
+    };
+    let whole = json!({
+        "classes": reading.classes,
+        "biases": model.biases,
+        "columns": model.parts.iter().map(part).collect::<Vec<_>>(),
+        "pairs": reading.pairs,
+        "curves": reading.curves.iter().map(curve).collect::<Vec<_>>(),
+        "namedByScores": matches!(reading.naming, Naming::Scores),
+        "costs": costs,
+        "takesLast": reading.takes_last,
+    });
+    let about: String =
+        model.about("null, undefined, NaN or \"\"").iter().map(|line| format!("// {line}\n")).collect();
+    format!("{about}\nconst model = {whole:#};\n\n{RUNTIME}").into_bytes()
+}
+
+fn part(part: &Part<'_>) -> Value {
+    let points = |list: &[(f64, Points)]| list.iter().map(|(_, points)| points.clone()).collect::<Vec<_>>();
+    let at = |list: &[(f64, Points)]| list.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    let mut value = match &part.kind {
+        Kind::Line { slopes, .. } => json!({ "slopes": slopes }),
+        Kind::Curve(Bent { knots, values, .. }) => json!({
+            "knots": at(knots), "heights": points(knots), "values": at(values), "points": points(values),
+        }),
+        // Pairs, as names of an object may have a meaning of their own.
+        Kind::Table { values, other } => json!({ "categories": values, "other": other }),
+    };
+    value["name"] = json!(part.name);
+    value["missing"] = json!(part.missing);
+    value
+}
+
+/// What every model needs.
+const RUNTIME: &str = r#"for (const column of model.columns) {
+  if (column.categories) column.categories = new Map(column.categories);
+}
+
+const add = (sums, points, times) => points.forEach((point, output) => { sums[output] += point * times; });
+
+// How many of these numbers, ascending, are no larger.
+const below = (numbers, x) => {
+  let count = 0;
+  while (count < numbers.length && numbers[count] <= x) count++;
+  return count;
+};
+
+const isMissing = (cell) => cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
+
+// What a cell adds to the sums; false if it is missing and the model has no answer to that.
+function addCell(sums, column, cell) {
+  if (isMissing(cell)) {
+    if (column.missing) add(sums, column.missing, 1);
+    return column.missing !== null;
+  }
+  if (column.categories) {
+    add(sums, column.categories.get(String(cell)) ?? column.other, 1);
+    return true;
+  }
+  const x = Number(cell);
+  if (Number.isNaN(x)) throw new TypeError(`${column.name} should be a number, but is ${cell}`);
+  if (column.slopes) {
+    add(sums, column.slopes, x);
+    return true;
+  }
+  const { knots, heights, values, points } = column;
+  const above = below(knots, x);
+  if (knots.length > 0 && (above === 0 || above === knots.length)) {
+    add(sums, heights[Math.max(above - 1, 0)], 1);
+  } else if (knots.length > 0) {
+    const share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
+    add(sums, heights[above - 1], 1 - share);
+    add(sums, heights[above], share);
+  }
+  const place = values.indexOf(x);
+  if (place >= 0) add(sums, points[place], 1);
+  return true;
+}
+
+// Of every class what it has for it: its score, or the duels that it wins and less than one for their scores.
+function standingsOf(scores) {
+  if (model.classes.length === 2) return [0, scores[0]];
+  if (model.pairs.length === 0) return scores.slice();
+  const sums = model.classes.map(() => 0);
+  const wins = model.classes.map(() => 0);
+  model.pairs.forEach(([a, b], pair) => {
+    sums[a] += scores[pair];
+    sums[b] -= scores[pair];
+    wins[a] += Math.sign(scores[pair]);
+    wins[b] -= Math.sign(scores[pair]);
+  });
+  return sums.map((sum, place) => wins[place] + sum / (3 * (Math.abs(sum) + 1)));
+}
+
+// The share of a class, and what grows with it.
+function shareOf(curve, score) {
+  if (curve.at) {
+    const { at, shares } = curve;
+    const above = below(at, score);
+    if (above === 0 || above === at.length) {
+      const share = shares[Math.max(above - 1, 0)];
+      return [share, share - 0.5];
+    }
+    const [low, high] = [shares[above - 1], shares[above]];
+    const share = low + (high - low) * ((score - at[above - 1]) / (at[above] - at[above - 1]));
+    return [share, share - 0.5];
+  }
+  const rank = -(curve.slope * score + curve.offset);
+  return [1 / (1 + Math.exp(-rank)), rank];
+}
+
+/**
+ * The class of a row, an object with a value for each column.
+ * @returns {{class: ?string, scores: number[], probabilities: ?number[]}} class null and scores NaN if a value is
+ * missing that the model needs; probabilities in the order of `classes`, null if the model has none
+ */
+export function predict(row) {
+  const scores = model.biases.slice();
+  let known = true;
+  for (const column of model.columns) known = addCell(scores, column, row[column.name]) && known;
+  if (!known) return { class: null, scores: scores.map(() => NaN), probabilities: null };
+  const standings = standingsOf(scores);
+  let best = 0;
+  standings.forEach((standing, place) => {
+    if (standing > standings[best] || (model.takesLast && standing === standings[best])) best = place;
+  });
+  let ranks = standings.slice();
+  let probabilities = null;
+  if (model.curves.length === 1) {
+    const [share, rank] = shareOf(model.curves[0], scores[0]);
+    ranks = [0, rank];
+    probabilities = [1 - share, share];
+  } else if (model.curves.length > 1) {
+    const isSoftmax = model.curves[0].slope === undefined && !model.curves[0].at;
+    const found = standings.map((score, place) =>
+      isSoftmax ? [Math.exp(score - standings[best]), score] : shareOf(model.curves[place], score));
+    ranks = found.map(([, rank]) => rank);
+    const sum = found.reduce((sum, [share]) => sum + share, 0);
+    probabilities = found.map(([share]) => (sum > 0 ? share / sum : 1 / found.length));
+  }
+  if (model.costs) {
+    ranks = model.classes.map((_, named) =>
+      probabilities.reduce((gain, share, truth) => gain - share * model.costs[truth][named], 0));
+  }
+  if (!model.namedByScores) ranks.forEach((rank, place) => { if (rank > ranks[best]) best = place; });
+  return { class: model.classes[best], scores, probabilities };
+}
+
+/** The classes, in the order of probabilities. */
+export const classes = model.classes;
+"#;
