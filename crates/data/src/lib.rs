@@ -87,7 +87,9 @@ pub use encode::{Bend, Bends, Scaler, Scaling, Shape, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position, harmless};
 pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};
-pub use load::{Stream, Survey, blocks, column, load, load_source, load_with_schema, survey, texts};
+pub use load::{
+    Stream, Survey, blocks, can_bend, column, load, load_source, load_with_schema, survey, texts,
+};
 pub use options::{LabelColumn, Limits, OnBadRow, OneColumn, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};

@@ -318,6 +318,16 @@ pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     Stream::start(source.clone(), how.clone())
 }
 
+/// The format of the first part of a source; nothing if it has none.
+fn format_of(source: &Source, how: &ReadOptions) -> Result<Option<&'static dyn formats::Format>, DataError> {
+    source.parts().first().map(|first| formats::find(&first.open()?, how)).transpose()
+}
+
+/// Whether rows of this source may have columns of numbers that bend. Those of libsvm have none, dense or not.
+pub fn can_bend(source: &Source, how: &ReadOptions) -> Result<bool, DataError> {
+    Ok(format_of(source, how)?.is_some_and(|format| format.heeds().contains(&"shape")))
+}
+
 /// What the column `what` of a table holds: for every row of `source` by its place there the number of its value, `None`
 /// if the row cannot be read, and the values in their order, numbers by value before texts by the alphabet.
 ///
@@ -330,10 +340,7 @@ pub fn column(
 ) -> Result<(Vec<Option<u32>>, Labels), DataError> {
     let only = OneColumn { what: what.to_owned(), cells };
     let how = ReadOptions { only: Some(only), schema: None, meter: Meter::default(), ..how.clone() };
-    let format = match source.parts().first() {
-        Some(first) => Some(formats::find(&first.open()?, &how)?),
-        None => None,
-    };
+    let format = format_of(source, &how)?;
     if let Some(format) = format.filter(|format| !format.heeds().contains(&"weight")) {
         let message = format!(
             "there is no column {} of {cells}: {} has no columns",

@@ -2,7 +2,7 @@
 
 use rosenblatt::calibration::Method;
 use rosenblatt::core::{Examples, Order, Readout, Totals};
-use rosenblatt::data::{Cached, Park, ReadOptions, Source, Visitor, load_with_schema};
+use rosenblatt::data::{Cached, Park, ReadOptions, Scaling, Shape, Source, Visitor, load_with_schema};
 use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::split::split;
@@ -179,6 +179,30 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let models = ["line", "auto"].map(|shape| recipe(shape).train(&source, &mut ()).unwrap().model);
     assert!(models[1].schema().unwrap().bends.is_none());
     assert_eq!(bytes(&models[0]), bytes(&models[1]));
+}
+
+/// The race compares curves only where the winner could be trained as it was judged.
+#[test]
+fn columns_stay_straight_where_a_scale_or_a_cross_is_asked_for_or_a_format_has_no_columns() {
+    let (mut table, mut sparse) = ("a,b,label\n".to_owned(), String::new());
+    for row in 0..400_u32 {
+        let hash = row.wrapping_mul(2_654_435_761) >> 7;
+        let (a, b) = (1 + hash % 97, 1 + (hash >> 4) % 50);
+        let label = u8::from((30..60).contains(&a));
+        let _ = writeln!(table, "{a},{b},{label}");
+        let _ = writeln!(sparse, "{label} 1:{a} 2:{b}");
+    }
+    let bends = |name: &str, rows: &str, reading: ReadOptions| {
+        let recipe = Recipe { reading, estimate: Plan::HoldOut(0.0), ..Recipe::default() };
+        let trained = recipe.train(&Source::bytes(name, rows.as_bytes().to_vec()), &mut ()).unwrap();
+        trained.model.schema().unwrap().bends.is_some()
+    };
+    let usual = || ReadOptions { shape: Shape::Auto, ..ReadOptions::default() };
+    assert!(bends("t.csv", &table, usual()));
+    assert!(!bends("t.csv", &table, ReadOptions { shape: Shape::Line, ..usual() }));
+    assert!(!bends("t.csv", &table, ReadOptions { scaling: Scaling::Standard, ..usual() }));
+    assert!(!bends("t.csv", &table, ReadOptions { crosses: vec![["a", "b"].map(str::to_owned)], ..usual() }));
+    assert!(!bends("t.svm", &sparse, usual()));
 }
 
 struct Explained<'a>(&'a Model);

@@ -2,7 +2,7 @@
 //! bits after a stop, and no race where something was said.
 
 use rosenblatt::core::{Random, Totals};
-use rosenblatt::data::{ReadOptions, Scaling, Source, load_with_schema};
+use rosenblatt::data::{ReadOptions, Scaling, Shape, Source, load_with_schema};
 use rosenblatt::insight::interval;
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
@@ -91,7 +91,8 @@ fn a_race_is_run_on_what_the_winner_learns_from() {
         let options = RaceOptions { rescale, ..RaceOptions::default() };
         serde_json::to_string(&race(&candidates, &data, &learned, &options, &mut ()).unwrap()).unwrap()
     };
-    let told = told(&train(&csv, &Recipe { estimate: Plan::HoldOut(0.2), ..Recipe::default() }));
+    let reading = ReadOptions { shape: Shape::Line, ..ReadOptions::default() };
+    let told = told(&train(&csv, &Recipe { reading, estimate: Plan::HoldOut(0.2), ..Recipe::default() }));
     assert_eq!(told, by(Rescale::AllBut(schema.indicators())));
     assert_ne!(told, by(Rescale::AllBut(Vec::new())));
 }

@@ -12,7 +12,8 @@ use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{
-    BENDS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, gather, portfolio, race, standardised,
+    BENDS, MOST_ROWS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, gather, portfolio, race,
+    standardised,
 };
 use crate::spec::{Options, Spec};
 use crate::split::Ties;
@@ -24,6 +25,10 @@ use std::time::Duration;
 
 /// So many rows tell how long rows are that bend.
 const FEW_ROWS: usize = 1_000;
+/// A number that bends takes four times the memory: more of them than this stay straight, unless they are asked to bend.
+const MOST_BENT: usize = 1 << 26;
+/// The same in a race, where several shapes are at hand at once.
+const MOST_RACED: usize = 1 << 22;
 /// Up to this many rows are copied to be brought to another scale.
 const COPIED_ROWS: usize = 20_000;
 
@@ -168,12 +173,21 @@ impl Fitting<'_> {
             && budget.is_none()
     }
 
-    /// The features that may bend; none if the shape of columns is settled, or they could not be read again.
+    /// The features that may bend; none if the shape of columns is settled, or they could not be read again. A scale that
+    /// is asked for is one of straight columns, and a cross of columns that bend is another one than was raced.
     fn numbers(&self, data: &Dataset) -> Vec<u32> {
-        let is_open = self.again.is_some_and(|(_, reading)| reading.shape == Shape::Auto)
-            && !self.recipe.is_precomputed();
-        let schema = self.schema.as_ref().filter(|_| is_open);
-        schema.map_or_else(Vec::new, |schema| schema.numbers(data.width()))
+        let is_asked = self.again.is_some_and(|(_, reading)| {
+            reading.shape == Shape::Auto
+                && reading.scaling == Scaling::Auto
+                && reading.crosses.is_empty()
+                && reading.schema.is_none()
+        });
+        let schema = self.schema.as_ref().filter(|_| is_asked);
+        let numbers = schema.map_or_else(Vec::new, |schema| schema.numbers(data.width()));
+        let n_rows = usize::try_from(self.outline.rows).unwrap_or(usize::MAX);
+        let is_little = |n_rows: usize, most: usize| n_rows.saturating_mul(numbers.len()) <= most;
+        let is_open = is_little(n_rows, MOST_BENT) && is_little(n_rows.min(MOST_ROWS), MOST_RACED);
+        if is_open { numbers } else { Vec::new() }
     }
 
     /// How columns of this shape bend, by the rows that are learned from.

@@ -360,7 +360,8 @@ impl Recipe {
         let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
         let tied = self.tied(&cells, &(&data).into())?;
-        let again = Some(source).filter(|source| source.can_rewind());
+        let can_bend = source.can_rewind() && rosenblatt_data::can_bend(source, &reading)?;
+        let again = Some(source).filter(|_| can_bend);
         tied.fit(source.name(), data, Some(Read { reading: &reading, schema, again }), checkpoint, monitor)
     }
 
