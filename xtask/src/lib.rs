@@ -5,6 +5,7 @@
 
 mod audit;
 mod bench;
+mod builds;
 mod circles;
 mod contact;
 mod docs;
@@ -38,7 +39,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "bench",
-        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel, python",
+        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench build, kernel, python",
         run: bench::run,
     },
     Chore {

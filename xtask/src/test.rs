@@ -94,7 +94,7 @@ impl Steps {
 }
 
 /// The processor seconds of all children that have ended, where the system tells them.
-fn processor_seconds() -> f64 {
+pub(crate) fn processor_seconds() -> f64 {
     let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the name, which is in brackets and may hold anything, ticks of a hundredth: fields 16 and 17 of all.
     let fields = told.rsplit(')').next().unwrap_or_default().split_whitespace().skip(13).take(2);
@@ -158,7 +158,7 @@ fn miri() -> Result<(), String> {
     )
 }
 
-fn cargo() -> std::ffi::OsString {
+pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 

@@ -6,7 +6,12 @@ use crate::tls::Tls;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+#[cfg(not(feature = "tls"))]
+use hyper::server::conn::http1::Builder;
+#[cfg(feature = "tls")]
+use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioIo, TokioTimer};
+#[cfg(feature = "tls")]
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
@@ -234,9 +239,11 @@ async fn serve<S>(stream: S, router: Router, limits: &Limits, stop: &mut watch::
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
+    #[cfg(feature = "tls")]
+    let (mut builder, one) = (Builder::new(TokioExecutor::new()), Builder::http1);
+    #[cfg(not(feature = "tls"))]
+    let (mut builder, one) = (Builder::new(), std::convert::identity);
+    one(&mut builder)
         .timer(TokioTimer::new())
         .header_read_timeout(limits.timeout)
         .max_buf_size(HEAD_BYTES)
