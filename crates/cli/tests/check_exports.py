@@ -47,15 +47,15 @@ def by_sql(connection, query, names, rows, kinds):
     connection.executemany(f"INSERT INTO your_table VALUES ({places})", rows)
     found = connection.execute(query)
     heads = [column[0] for column in found.description]
-    said = []
+    answers = []
     for row in found.fetchall():
         assert len(row) == len(heads)
         # The columns of the table itself come first.
         row = dict(zip(heads[len(names) :], row[len(names) :]))
         # A name that the table has, too, ends in a line.
         of = lambda word: [value for name, value in row.items() if name.rstrip("_").split(" ")[0] == word]
-        said.append((row["predicted_class"], of("score"), of("probability")))
-    return said
+        answers.append((row["predicted_class"], of("score"), of("probability")))
+    return answers
 
 
 def sqlite(path, names, rows):
@@ -64,12 +64,12 @@ def sqlite(path, names, rows):
     connection = sqlite3.connect(":memory:")
     with open(path) as file:
         query = file.read()
-    said = by_sql(connection, query, names, rows, ["" for _ in names])
+    answers = by_sql(connection, query, names, rows, ["" for _ in names])
     # As the shell imports a CSV file: all text.
     connection.execute("DROP TABLE your_table")
     texts = [[None if cell is None else str(cell) for cell in row] for row in rows]
-    assert by_sql(connection, query, names, texts, ["TEXT" for _ in names]) == said
-    return said
+    assert by_sql(connection, query, names, texts, ["TEXT" for _ in names]) == answers
+    return answers
 
 
 def duckdb(path, names, rows):
@@ -117,12 +117,12 @@ int main(void) {
     program = "./" + path + ".out"
     strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
     subprocess.run(["cc", *strict, path + ".main.c", "-lm", "-o", program], check=True)
-    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    answers = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     line = source[source.index("rosenblatt_classes[] = {") :]
     classes = json.loads("[" + line[line.index("{") + 1 : line.index("};")] + "]")
     n_classes = len(classes)
     found = []
-    for line in said.splitlines():
+    for line in answers.splitlines():
         number, *values = line.split()
         values = [float(value) for value in values]
         shares = values[-n_classes:]
@@ -140,9 +140,9 @@ def node(path, names, rows):
             f'const rows = JSON.parse(readFileSync("{path}.rows.json"));\n'
             "console.log(JSON.stringify(rows.map((row) => predict(row))));\n"
         )
-    said = subprocess.run(["node", path + ".main.mjs"], check=True, capture_output=True, text=True).stdout
+    answers = subprocess.run(["node", path + ".main.mjs"], check=True, capture_output=True, text=True).stdout
     found = []
-    for row in json.loads(said):
+    for row in json.loads(answers):
         shares = row["probabilities"] or []
         found.append((row["class"], row["scores"], shares[1:] if len(shares) == 2 else shares))
     return found
@@ -150,17 +150,17 @@ def node(path, names, rows):
 
 def main(engine, path, table, predictions):
     names, rows = read(table)
-    said = {"sqlite": sqlite, "duckdb": duckdb, "c": c, "node": node}[engine](path, names, rows)
+    answers = {"sqlite": sqlite, "duckdb": duckdb, "c": c, "node": node}[engine](path, names, rows)
     with open(predictions) as file:
         expected = [json.loads(line) for line in file]
-    assert len(expected) == len(said) == len(rows), (len(expected), len(said), len(rows))
+    assert len(expected) == len(answers) == len(rows), (len(expected), len(answers), len(rows))
     # The head of every file names the classes in their order.
     with open(path) as file:
         head = next(line for line in file if ", classes " in line)
     classes = json.loads("[" + head[head.index(", classes ") + 10 : head.rindex(".")] + "]")
     largest = max(abs(score) for row in expected for score in row["scores"])
     off = 0.0
-    for number, (row, (name, scores, shares)) in enumerate(zip(expected, said)):
+    for number, (row, (name, scores, shares)) in enumerate(zip(expected, answers)):
         assert name == row["class"], (number, name, row)
         assert len(scores) == len(row["scores"])
         off = max([off, *(abs(a - b) / largest for a, b in zip(scores, row["scores"]))])
@@ -169,7 +169,7 @@ def main(engine, path, table, predictions):
         assert len(shares) == len(wanted), (number, shares, wanted)
         off = max([off, *(abs(a - b) for a, b in zip(shares, wanted))])
     assert off < 1e-9, off
-    print(f"{engine}: {len(said)} rows agree; they differ by at most {off:.1e}")
+    print(f"{engine}: {len(answers)} rows agree; they differ by at most {off:.1e}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 //!
 //! Whether an ONNX runtime agrees is asked where there is one: a Python with `onnxruntime` and `numpy`, named
 //! by `ROSENBLATT_PYTHON` or found as `python3`. Elsewhere that test says on stderr that it was skipped. So do those that
-//! run SQLite (with Python), DuckDB (its package), a C compiler (`cc`) and Node.
+//! run `SQLite` (with Python), `DuckDB` (its package), a C compiler (`cc`) and Node.
 
 use crate::bench::Bench;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -55,13 +56,14 @@ fn mixed_table() -> String {
         } else {
             "mid"
         };
-        text.push_str(&format!(
-            "{},{},{},{},\"{city}\",{member},1,{class}\n",
+        let _ = writeln!(
+            text,
+            "{},{},{},{},\"{city}\",{member},1,{class}",
             number(f64::from(age), 19),
             number(pay, 23),
             number(steps, 29),
             f64::from(row % 3) / 3.0,
-        ));
+        );
     }
     text
 }
@@ -102,9 +104,9 @@ fn other_engines_say_the_same() {
     let bench = Bench::new();
     bench.write("mixed.csv", mixed_table());
     for (file, flags) in cases {
-        let said =
+        let predicted =
             bench.run(&format!("rosenblatt train {file} --precision f64 --model m.model {}", shell(flags)));
-        assert_eq!(said.code, Some(0), "{file} {flags}: {}", said.all());
+        assert_eq!(predicted.code, Some(0), "{file} {flags}: {}", predicted.all());
         let ask = format!(
             "rosenblatt predict {file} --precision f64 --model m.model --scores --to jsonl --output out.jsonl"
         );
@@ -198,14 +200,14 @@ fn a_scorecard_states_what_it_loses() {
         sum
     };
     bench.ok(&format!("rosenblatt predict {file} --model m.model --to jsonl --output out.jsonl"));
-    let said = bench.ok("cat out.jsonl");
+    let predicted = bench.ok("cat out.jsonl");
     let second = card.split("The class is \"").nth(1).unwrap().split('"').next().unwrap();
     let mut n_same = 0;
-    let all: Vec<(&str, &str)> = table.lines().zip(said.lines()).collect();
-    for (row, said) in &all {
+    let all: Vec<(&str, &str)> = table.lines().zip(predicted.lines()).collect();
+    for (row, predicted) in &all {
         let cells: Vec<&str> = row.split(',').collect();
-        let said: serde_json::Value = serde_json::from_str(said).unwrap();
-        n_same += usize::from((said["class"] == second) == (points(&cells) >= from));
+        let predicted: serde_json::Value = serde_json::from_str(predicted).unwrap();
+        n_same += usize::from((predicted["class"] == second) == (points(&cells) >= from));
     }
     assert!(n_same * 100 >= all.len() * 97, "{n_same} of {}", all.len());
     let none = bench.ok("rosenblatt inspect m.model --export scorecard -");

@@ -176,11 +176,12 @@ fn every_example_of_every_help_page_works() {
     // The files that the examples speak of; what is in them matters little.
     bench.ok("rosenblatt convert iris.csv data.svm && rosenblatt convert banknote.csv a9a --to libsvm");
     bench.ok("cp penguins.csv data.csv && cp data.svm huge.svm && cp data.svm big.svm");
-    bench.ok("for name in mail new test; do cp banknote.csv $name.csv; done");
+    bench.ok("for name in mail new test people; do cp banknote.csv $name.csv; done");
     bench.write("faces.svm", "ann 1:1 2:0.5\nbob 1:-1\neve 2:-1\nann 1:0.9\nbob 1:-0.8\neve 2:-0.9\n");
     bench.ok(
         "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
     );
+    bench.ok("rosenblatt train people.csv --shape bend --quiet --model people.model");
     bench.write("digits.csv", "a,b,digit\n1,1,3\n2,1,3\n-1,0,8\n-2,1,8\n0,5,1\n");
     bench.write("points.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
     bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");

@@ -27,8 +27,8 @@ const LISTED: usize = 12;
   rosenblatt inspect mail.model --weights
   rosenblatt inspect mail.model --export onnx mail.onnx
   rosenblatt inspect mail.model --export json -
-  rosenblatt inspect people.model --export sql people.sql
-  rosenblatt inspect people.model --export scorecard people.md --rows test.csv")]
+  rosenblatt inspect mail.model --export sql mail.sql
+  rosenblatt inspect mail.model --export scorecard mail.md --rows test.csv")]
 pub(crate) struct Args {
     /// The model to inspect
     pub(super) model: PathBuf,

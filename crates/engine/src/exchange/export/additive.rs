@@ -10,7 +10,7 @@ use rosenblatt_core::{Hyperplanes, Multiclass, Zero};
 use rosenblatt_data::{Bend, Bends, Column, ColumnKind, Missing, Scaler, Scaling, Schema};
 use std::ops::Range;
 
-/// Most rows are within so many deviations.
+/// The deviations from the mean that most rows are within.
 const USUAL: f64 = 2.5;
 
 /// What something adds to each output.
@@ -197,7 +197,8 @@ impl<'m> Additive<'m> {
         vec![
             format!("A model of rosenblatt {}, classes {}.", env!("CARGO_PKG_VERSION"), classes.join(", ")),
             format!("A missing value is {missing}.{lacks}"),
-            "It works in doubles: compare it with `rosenblatt predict --precision f64`.".to_owned(),
+            "It computes in doubles, as the program does with rows that it reads in double precision."
+                .to_owned(),
         ]
     }
 }

@@ -137,7 +137,7 @@ fn reading_text(model: &Additive<'_>, text: &mut String) {
         "    best = 0;\n    for (class = 1; class < ROSENBLATT_CLASSES; class++)\n        if (standings[class] {order} standings[best]) best = class;"
     );
     text.push_str("    memcpy(ranks, standings, sizeof ranks);\n");
-    let first = if n_classes == 2 { 1 } else { 0 };
+    let first = usize::from(n_classes == 2);
     let by_probability = !matches!(reading.naming, Naming::Scores);
     let mut is_softmax = false;
     for (class, curve) in (first..).zip(reading.curves) {

@@ -28,9 +28,9 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
         "costs": costs,
         "takesLast": reading.takes_last,
     });
-    let about: String =
-        model.about("null, undefined, NaN or \"\"").iter().map(|line| format!("// {line}\n")).collect();
-    format!("{about}\nconst model = {whole:#};\n\n{RUNTIME}").into_bytes()
+    let about: Vec<String> =
+        model.about("null, undefined, NaN or \"\"").iter().map(|line| format!("// {line}")).collect();
+    format!("{}\n\nconst model = {whole:#};\n\n{RUNTIME}", about.join("\n")).into_bytes()
 }
 
 fn part(part: &Part<'_>) -> Value {

@@ -228,16 +228,10 @@ impl Graph {
         self.constants.push(Self::tensor(shape, DOUBLE).text(8, name).bytes(9, &bytes));
     }
 
-    /// A list of whole numbers.
-    fn wholes(&mut self, name: &str, values: &[i64]) -> String {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.constants.push(Self::tensor(&[values.len()], INT64).text(8, name).bytes(9, &bytes));
-        name.to_owned()
-    }
-
-    /// An axis, which is given as a list.
+    /// A list of whole numbers; axes are given so.
     fn axis(&mut self, name: &str, axis: i64) -> String {
-        self.wholes(name, &[axis])
+        self.constants.push(Self::tensor(&[1], INT64).text(8, name).bytes(9, &axis.to_le_bytes()));
+        name.to_owned()
     }
 
     /// Features joined by what makes lines of the curves of those that bend, and the weights of all of them.
@@ -311,9 +305,9 @@ impl Graph {
 
     /// Some columns of a matrix, in this order.
     fn gather(&mut self, name: &str, of: &str, columns: impl Iterator<Item = usize>) -> String {
-        let places: Vec<i64> = columns.map(|column| column as i64).collect();
-        let places = self.wholes(name, &places);
-        self.node("Gather", &[of, &places], &[whole("axis", 1)])
+        let bytes: Vec<u8> = columns.flat_map(|column| (column as u64).to_le_bytes()).collect();
+        self.constants.push(Self::tensor(&[bytes.len() / 8], INT64).text(8, name).bytes(9, &bytes));
+        self.node("Gather", &[of, name], &[whole("axis", 1)])
     }
 
     fn texts(&mut self, name: &str, values: &[String]) {

@@ -17,9 +17,9 @@ use std::fmt::Write as _;
 const SPAN: f64 = 100.0;
 /// A curve that climbs more points than this from one knot to the next has steps between them.
 const STEEP: f64 = 10.0;
-/// So many steps there are at most between two knots.
+/// The most steps between two knots.
 const MOST_STEPS: f64 = 5.0;
-/// So many ranges a straight line has.
+/// The ranges of a straight line.
 const RANGES: u32 = 10;
 
 struct Card<'a> {
@@ -55,10 +55,7 @@ pub(super) fn bytes(model: &Additive<'_>, whole: &Model, rows: Option<&Dataset>)
     let mut text = card.text();
     match rows {
         Some(rows) => text.push_str(&card.loss(whole, rows)),
-        None => text.push_str(
-            "What the rounding loses was not measured. To have it stated here, name rows: \
-             `rosenblatt inspect MODEL --export scorecard CARD --rows FILE`.\n",
-        ),
+        None => text.push_str("What the rounding loses was not measured: that takes rows.\n"),
     }
     Ok(text.into_bytes())
 }
@@ -125,8 +122,8 @@ impl<'a> Card<'a> {
         let _ = write!(text, "\n| column | value |{}\n|---|---|", heads.collect::<String>());
         let _ = writeln!(text, "{}", "--:|".repeat(self.base.len()));
         let mut line = |column: &str, value: &str, points: &[i64]| {
-            let points: String = points.iter().map(|points| format!(" {points} |")).collect();
-            let _ = writeln!(text, "| {} | {} |{points}", cell(column), cell(value));
+            let points: Vec<String> = points.iter().map(i64::to_string).collect();
+            let _ = writeln!(text, "| {} | {} | {} |", cell(column), cell(value), points.join(" | "));
         };
         line("(base)", "", &self.base);
         for (part, column) in self.model.parts.iter().zip(&self.columns) {
@@ -366,7 +363,7 @@ fn cell(text: &str) -> String {
 /// How alike two orders are: 1 if they are the same.
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let (one, other) = (ranks(one), ranks(other));
-    let mean = (one.len() as f64 + 1.0) / 2.0;
+    let mean = f64::midpoint(one.len() as f64, 1.0);
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
     let spread = (product(&one, &one) * product(&other, &other)).sqrt();
     if spread > 0.0 { product(&one, &other) / spread } else { 1.0 }
@@ -379,8 +376,10 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; numbers.len()];
     let mut before = 0;
     for tied in order.chunk_by(|a, b| numbers[*a] == numbers[*b]) {
-        let shared = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
-        tied.iter().for_each(|&place| ranks[place] = shared);
+        let shared = before as f64 + f64::midpoint(tied.len() as f64, 1.0);
+        for &place in tied {
+            ranks[place] = shared;
+        }
         before += tied.len();
     }
     ranks

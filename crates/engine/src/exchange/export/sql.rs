@@ -1,8 +1,8 @@
 //! SQL: a query that adds scores, probabilities and the class to every row of a table.
 //!
-//! Plain enough for SQLite, DuckDB and most others: `CASE`, arithmetic in doubles and, for probabilities, `exp`. Numbers are
-//! written with an exponent, or some engines take them for decimals. Columns are named with their table: what SQLite does
-//! not find under a name alone in double quotes, it takes for text. Steps are materialized, as SQLite would put each into
+//! Plain enough for `SQLite`, `DuckDB` and most others: `CASE`, arithmetic in doubles and, for probabilities, `exp`. Numbers are
+//! written with an exponent, or some engines take them for decimals. Columns are named with their table: what `SQLite` does
+//! not find under a name alone in double quotes, it takes for text. Steps are materialized, as `SQLite` would put each into
 //! the next, and what a step mentions twice would be computed twice, step by step.
 
 use super::additive::{Additive, Kind, Naming, Part};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 /// The table that the query reads, until you name yours.
 const TABLE: &str = "your_table";
-/// So many terms of a sum are put into brackets: engines limit how deep an expression is.
+/// How many terms of a sum are put into brackets: engines limit how deep an expression is.
 const TOGETHER: usize = 50;
 
 /// The text of the query.
@@ -106,9 +106,12 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
 
     let names: Vec<String> = classes.iter().map(|class| text(class)).collect();
     let numbers: Vec<String> = (0..classes.len()).map(|class| class.to_string()).collect();
-    let in_order = |values: &[String]| match reading.takes_last {
-        true => most(&by_score, (0..classes.len()).rev(), values),
-        false => most(&by_score, 0..classes.len(), values),
+    let in_order = |values: &[String]| {
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        if reading.takes_last {
+            order.reverse();
+        }
+        most(&by_score, order.into_iter(), values)
     };
     if ranks == by_score {
         query.stage("predicted_class", &outputs[..1], |_| in_order(&names));
