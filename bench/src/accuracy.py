@@ -2,7 +2,7 @@
 
 accuracy.py PART BINARY DATA FOLDER SPLITS [SET...]
 
-PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `speed`, `faces`, `estimates`, `spread` or
+PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `curves`, `speed`, `faces`, `estimates`, `spread` or
 `importance`. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
 
 Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh rows, as files in their raw form. Ours is
@@ -10,6 +10,10 @@ Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh r
 categories one-hot, numbers standardised, text as tf-idf. Seconds are processor time from file to model: of
 ours the whole process with all its threads, of peers reading and fitting without the time their packages take to load. What
 peers did is kept in FOLDER/peers.csv, and not done again while it lies there.
+
+Curves: ours with straight columns and as they come (curves where the race finds them better), on every table with two columns of
+numbers; on a third of them also explainable boosting, with and without pairs, and histogram boosting. Error, area and
+processor time, packages loaded before.
 
 Speed: seconds by the clock from file to model, of ours and of the peer with the least error there, each in a process of its own
 and in turns, on the rows of one split of each set of many rows. Of the peer also without loading its packages.
@@ -24,10 +28,11 @@ import re
 import subprocess
 import sys
 import time
+import zlib
 from itertools import chain
 
 # First of all: it says how many threads peers may have.
-from accuracy_peers import LEARNERS, PEERS, fit_by_name
+from accuracy_peers import CURVED, LEARNERS, PEERS, fit_by_name, fit_curved
 import numpy as np
 import pandas as pd
 from accuracy_sets import all_sets, faces, fresh_sets
@@ -102,12 +107,12 @@ def our_turn(binary, kind, train, test, folder, has_gaps):
 class Known:
     """What peers did before."""
 
-    def __init__(self, folder):
-        self.path = f"{folder}/peers.csv"
+    def __init__(self, folder, file="peers.csv", n_values=2):
+        self.path = f"{folder}/{file}"
         self.lines = {}
         if os.path.exists(self.path):
             for line in csv.reader(open(self.path)):
-                self.lines[tuple(line[:-2])] = line[-2:]
+                self.lines[tuple(line[:-n_values])] = line[-n_values:]
 
     def seconds(self, shape):
         return sum(float(line[-1]) for key, line in self.lines.items() if key[:4] == shape)
@@ -166,6 +171,61 @@ def errors(sets, binary, folder, n_splits, only):
                     continue
                 (low, high), what = rest or (("", ""), "")
                 print(",".join((*shape, str(split), who, f"{error},{seconds},{low},{high},{what}")), flush=True)
+
+
+def curved_peer(who, train, test):
+    start = time.process_time()
+    judge = fit_curved(who, train)
+    seconds = time.process_time() - start
+    return *judge(test), seconds
+
+
+def with_shape(binary, train, test, folder, has_gaps, shape):
+    more = ["--missing", "mean"] if has_gaps else []
+    trained, judged, seconds = ours(binary, "table", train, test, folder, "--shape", shape, *more)
+    areas = [each["auc"] for each in judged["classes"] if each["auc"] is not None]
+    return judged["error"], np.mean(areas), seconds, trained["data"].get("shape", "line")
+
+
+# Every third table goes to learners of curves and trees, which take minutes for some.
+PEERED = 3
+# Tables with more classes, columns or rows wait for no peer: boosting learns a tree or curve for each of them.
+MOST_CLASSES = 10
+MOST_COLUMNS = 100
+
+
+def curves(sets, binary, folder, n_splits, only):
+    """Straight columns beside curves, and beside learners of curves and trees."""
+    print("set,rows,features,classes,split,who,error,seconds,area,numbers,shape", flush=True)
+    known, seen = Known(folder, "curved.csv", 3), set()
+    for name, x, y in sets:
+        if name in seen or not wanted(name, only) or kind_of(x) != "table":
+            continue
+        seen.add(name)
+        x, y = common(x, y)
+        n_numbers = sum(column.dtype.kind in "iuf" for _, column in x.items())
+        n_classes = len(set(y))
+        if n_numbers < 2 or not 2 <= n_classes <= MOST_CLASSES or x.shape[1] > MOST_COLUMNS:
+            continue
+        has_gaps = bool(x.isna().any().any())
+        shape = (name, str(len(y)), str(x.shape[1]), str(n_classes))
+        splits = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=7)
+        for split, (learned, fresh) in enumerate(splits.split(y, y)):
+            train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+            write(x, y, "table", learned, train)
+            write(x, y, "table", fresh, test)
+            turns = {f"ours-{way}": (lambda way=way: with_shape(binary, train, test, folder, has_gaps, way))
+                     for way in ("line", "auto")} if binary else {}
+            if zlib.crc32(name.encode()) % PEERED == 0:
+                turns |= {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test)))
+                          for who in CURVED}
+            for who, turn in turns.items():
+                try:
+                    error, area, seconds, *shapes = turn()
+                except Exception as failure:
+                    print(f"{name} {split} {who}: {failure}", file=sys.stderr, flush=True)
+                    continue
+                print(",".join((*shape, str(split), who, f"{error},{seconds},{area},{n_numbers},{''.join(shapes)}")), flush=True)
 
 
 def speed(sets, binary, folder, only):
@@ -310,6 +370,8 @@ def main(part, binary, data, folder, n_splits, *only):
     os.makedirs(folder, exist_ok=True)
     if part in ("errors", "fresh"):
         errors(all_sets(data) if part == "errors" else fresh_sets(), binary, folder, int(n_splits), only)
+    elif part == "curves":
+        curves(chain(all_sets(data), fresh_sets()), binary, folder, int(n_splits), only)
     elif part == "speed":
         speed(chain(all_sets(data), fresh_sets()), binary, folder, only)
     elif part == "faces":

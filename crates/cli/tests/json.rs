@@ -89,15 +89,23 @@ fn every_command_prints_what_its_schema_says() {
                 format!("train {notes} --model none.model --holdout 0"),
                 format!("train {notes} --model n.model --bounds"),
                 format!("train {iris} --model m.model --algorithm mlp --hidden 4"),
+                format!("train {notes} --model bent.model --shape auto"),
             ],
         ),
-        ("train-online", vec![format!("train {notes} --online --model o.model")]),
+        (
+            "train-online",
+            vec![
+                format!("train {notes} --online --model o.model"),
+                format!("train {notes} --online --model o.model --shape bend"),
+            ],
+        ),
         (
             "predict",
             vec![
                 format!("predict {notes} --model n.model --scores --distance --probabilities --explain 2"),
                 format!("predict {iris} --model v.model --votes --explain 2"),
                 format!("predict {iris} --model i.model"),
+                format!("predict {notes} --model bent.model --explain 2"),
             ],
         ),
         (
@@ -109,7 +117,7 @@ fn every_command_prints_what_its_schema_says() {
             vec![format!("report {notes} --model n.model"), format!("report {notes} --model none.model")],
         ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
-        ("inspect", ["n", "i", "v", "none", "m"].map(|model| format!("inspect {model}.model")).to_vec()),
+        ("inspect", ["n", "i", "v", "none", "m", "bent"].map(|model| format!("inspect {model}.model")).to_vec()),
         (
             "certify",
             vec![
