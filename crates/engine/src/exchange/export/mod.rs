@@ -97,6 +97,7 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     match (model.tagger(), format) {
         (Some(tagger), Export::Csv) => return weights::csv_of_tags(tagger),
         (Some(_), _) => model.check_task(Task::Classes)?,
+        (None, Export::Onnx) => model.check_task(Task::Classes)?,
         (None, _) => {}
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
