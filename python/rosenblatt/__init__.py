@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._network import MLPClassifier as MLPClassifier
     from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train
     from ._proof import Certificate, certify
+    from ._regression import Regressor as Regressor
     from ._rosenblatt import __version__
     from ._sequence import SequencePerceptron as SequencePerceptron
 
@@ -42,7 +43,7 @@ def _part(name: str) -> "Any":
 
 
 def _all_estimators() -> "dict[str, Any]":
-    modules = [_part(name) for name in ("_estimators", "_named", "_auto", "_network", "_sequence")]
+    modules = [_part(name) for name in ("_estimators", "_named", "_auto", "_network", "_regression", "_sequence")]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 

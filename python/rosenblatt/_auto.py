@@ -109,7 +109,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
             names = [_inputs.class_name(value) for value in self.classes_.tolist()]
             trained = _product.train(
                 _labelled(X, np.array(names)[codes]), seed=seed_of(self.random_state), scale=self.scale, calibrate=self.calibrate,
-                label=_LABEL if _is_table(X) else None, learning=self._learning(),
+                label=_LABEL if _is_table(X) else None, learning=self._learning(), task="classification",
             )
             self.model_, self.estimate_, self.race_, self.notes_ = trained.model, trained.estimate, trained.race, trained.notes
             self._places = np.array([names.index(name) for name in self.model_.classes])

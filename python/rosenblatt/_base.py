@@ -17,7 +17,7 @@ except ImportError:
 
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils import check_random_state, column_or_1d
     from sklearn.utils.metaestimators import available_if
@@ -38,6 +38,19 @@ except ImportError:
         def score(self, X, y, sample_weight=None):
             """The share of rows that get their class."""
             return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+        def __sklearn_tags__(self):
+            raise AttributeError("scikit-learn is not installed")
+
+    class RegressorMixin:
+        """Something that predicts numbers."""
+
+        def score(self, X, y, sample_weight=None):
+            """The share of the variance that is explained."""
+            y = np.asarray(y, dtype=np.float64)
+            left = np.average((y - self.predict(X)) ** 2, weights=sample_weight)
+            whole = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
+            return float(1.0 - left / whole) if whole > 0.0 else float(left == 0.0)
 
         def __sklearn_tags__(self):
             raise AttributeError("scikit-learn is not installed")

@@ -285,6 +285,8 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
         return self
 
     def _fitted(self, native, context):
+        if native.task != "classes":
+            raise ValueError("a classifier learns classes: for numbers there is Regressor")
         for name in ("_learner", "_checkpoint"):
             self.__dict__.pop(name, None)
         self._take_over(native)

@@ -54,7 +54,7 @@ class Model:
 
     @property
     def task(self) -> str:
-        """What it is asked for: `classes` of rows, or `tags` of sentences."""
+        """What it is asked for: `classes` or `numbers` of rows, or `tags` of sentences."""
         return self._native.task
 
     @property
@@ -90,8 +90,10 @@ class Model:
         """The model in these bytes; nothing in them is ever executed."""
         return cls(_rosenblatt.Model.from_bytes(data))
 
-    def predict(self, data: Any) -> NDArray[np.str_]:
-        """The class of each row of a file, a table or an array."""
+    def predict(self, data: Any) -> NDArray[Any]:
+        """The class of each row of a file, a table or an array; the number, of a model that predicts numbers."""
+        if self.task == "numbers":
+            return self._rows(self._said(data, "scores"), 1).ravel()
         numbers = np.frombuffer(self._said(data, "classes"), dtype=np.intp)
         return np.array(self.classes)[numbers]
 
@@ -322,8 +324,12 @@ class Trained:
     def __repr__(self):
         if "sentences" in self.story:
             return f"<{self.story['sentences']} sentences, {len(self.story['labels'])} labels>"
-        told = "" if self.estimate is None else f", {100 * self.estimate['error']:.1f} % of new rows wrong"
-        return f"<{self.story['rows']} rows, {self.story['features']} features{told}>"
+        judged = ""
+        if self.model.task == "numbers" and self.estimate is not None:
+            judged = f", root mean squared error {self.estimate['rmse']['value']:.4g}"
+        elif self.estimate is not None:
+            judged = f", {100 * self.estimate['error']:.1f} % of new rows wrong"
+        return f"<{self.story['rows']} rows, {self.story['features']} features{judged}>"
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -352,6 +358,7 @@ def train(
     folds: int | None = None,
     calibrate: str | None = None,
     positive: str | None = None,
+    task: str | None = None,
     time: str | None = None,
     group: str | None = None,
     memory: int | None = None,
@@ -364,7 +371,8 @@ def train(
     """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
 
     With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
-    number (1 is the first, -1 the last), `text` one or several columns of text. `learning` takes any option of the engine
+    number (1 is the first, -1 the last), `text` one or several columns of text. `task` is "classification" or "regression", if what
+    the label looks like should not decide. `learning` takes any option of the engine
     by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `shape="auto"`,
     `ignore=["id"]`). `time` and `group` name columns by which race, folds and held-out rows are split: later rows judge what
     earlier ones taught, and no group is both learned from and judged. `callback` is called with a word for each stage.
@@ -380,14 +388,14 @@ def train(
     options.update(_kebab(learning or {}))
     given, name = _inputs.source(data)
     if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
-        rows = {"text": text, "positive": positive, "time": time, "group": group, "memory": memory, **{**reading, "format": None}}
+        rows = {"text": text, "positive": positive, "task": task, "time": time, "group": group, "memory": memory, **{**reading, "format": None}}
         if meant := [name for name, value in rows.items() if value is not None]:
             raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
         recipe = _tagging(options, holdout, folds, calibrate, reading.get("format"), online)
         tagger = Model(_rosenblatt.train(recipe, given, name, callback)[0])
         return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
-    recipe = _kebab({"positive": positive, "time": time, "group": group, "calibration": calibrate})
+    recipe = _kebab({"positive": positive, "task": task, "time": time, "group": group, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
     recipe["online"] = bool(online)

@@ -159,6 +159,7 @@ def fit(
     start: _Start | None = None,
     told: _Epochs | None = None,
     base: Model | None = None,
+    numbers: bool = False,
 ) -> Model: ...
 def fit_by_recipe(
     recipe: str,

@@ -4,8 +4,8 @@ use crate::ui::{apart, count, counted, percent, table, terminal_width};
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
-    TOP_FEATURES, describe_estimate, describe_probabilities, describe_training, list_importance,
-    list_top_features, short_number,
+    TOP_FEATURES, describe_estimate, describe_numbers, describe_probabilities, describe_training,
+    list_importance, list_top_features, short_number,
 };
 use std::fmt::Write as _;
 

@@ -34,6 +34,7 @@ mod race;
 mod reading_options;
 mod readme;
 mod recipe;
+mod regression;
 mod report;
 mod safety;
 mod serve;

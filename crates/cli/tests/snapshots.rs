@@ -182,6 +182,7 @@ fn every_example_of_every_help_page_works() {
         "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
     );
     bench.ok("rosenblatt train people.csv --shape bend --quiet --model people.model");
+    bench.ok("rosenblatt train banknote.csv --label 1 --quiet --model houses.model");
     bench.write("digits.csv", "a,b,digit\n1,1,3\n2,1,3\n-1,0,8\n-2,1,8\n0,5,1\n");
     bench.write("points.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
     bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");

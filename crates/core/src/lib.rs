@@ -105,7 +105,7 @@ pub mod state;
 pub mod threads;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
-pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Share};
+pub use decision::{Binary, Decision, Direct, Multiclass, Numbers, OneVsOne, OneVsRest, Share};
 pub use examples::{DenseExamples, Examples, SparseExamples};
 pub use loss::{Loss, OnlineLoss};
 pub use memory::{Average, Kept, Ratchet, Readout, Recall, Remember};

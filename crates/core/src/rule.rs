@@ -14,7 +14,7 @@ use crate::space::{LinearSpace, Shape};
 /// How one example fared against the current hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Seen {
-    /// `y·f(x)`; in direct multiclass the lead of the true class over its strongest rival.
+    /// `y·f(x)`; in direct multiclass the lead of the true class over its strongest rival; of a number, `-|t - f(x)|`.
     pub margin: f64,
     /// Whether this counts as a mistake under the run's convention.
     pub mistaken: bool,
@@ -187,6 +187,11 @@ pub struct Info {
     pub per_row: bool,
     /// Whether it settles on one hypothesis that averaging with earlier ones would only spoil.
     pub settles: bool,
+    /// Whether it learns numbers, not classes.
+    pub numbers: bool,
+    /// Whether it keeps a number for every pair of features, so that there may only be [some](Info::MOST_PAIRED) of them,
+    /// and sums them over a whole epoch, in which the order of rows is of no use.
+    pub per_pair: bool,
     /// The laws it does not obey, each with the reason.
     pub exempt: &'static [(Law, &'static str)],
 }
@@ -224,6 +229,9 @@ impl Params {
 }
 
 impl Info {
+    /// The most features of rules that keep a number for every pair.
+    pub const MOST_PAIRED: usize = 4096;
+
     /// An entry with a name and nothing else; rule files override what they need.
     pub const fn named(name: &'static str) -> Self {
         Self {
@@ -243,6 +251,8 @@ impl Info {
             picks_worst: false,
             per_row: false,
             settles: false,
+            numbers: false,
+            per_pair: false,
             exempt: &[],
         }
     }

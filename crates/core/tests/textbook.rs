@@ -612,7 +612,7 @@ mod five_rows {
     }
 
     /// The rows of the table for which this module has a trace.
-    const TRACED: [&str; 20] = [
+    const TRACED: [&str; 26] = [
         "perceptron",
         "fixed-margin",
         "half-margin",
@@ -633,6 +633,12 @@ mod five_rows {
         "svm-dual",
         "logistic-dual",
         "logistic-l1",
+        "ridge",
+        "huber",
+        "quantile",
+        "svr",
+        "lms",
+        "pa-regression",
     ];
 
     #[test]
@@ -889,5 +895,252 @@ mod five_rows {
         let expected = logistic_by_halving(0.25);
         assert!(expected.iter().any(|w| w.contains(&0.0)), "some weight is exactly zero: {expected:?}");
         assert_path_near(&rounds::<rules::LogisticL1>(&none().with("l1", 0.25)), &expected);
+    }
+}
+
+/// Numbers as targets: plain twins of the rules that step row by row, and slow plain solutions of those that are solved.
+mod numbers {
+    use super::*;
+    use rosenblatt_core::{Multiclass, Numbers, SparseExamples, Value};
+
+    /// The four points of the note, and what is to be predicted of each.
+    const TARGETS: [f64; 5] = [2.0, -1.0, 0.5, 4.0, 1.0];
+
+    struct Rows {
+        width: usize,
+        values: Vec<f64>,
+        targets: Vec<f64>,
+    }
+
+    impl Rows {
+        fn five() -> Self {
+            Self { width: 2, values: FIVE.iter().flat_map(|(x, _)| *x).collect(), targets: TARGETS.to_vec() }
+        }
+
+        /// Targets that are linear but for noise, by columns of which some values are zero.
+        fn drawn(seed: u64, n_rows: usize, width: usize) -> Self {
+            let mut random = Random::for_purpose(seed, "numbers");
+            let mut value = || (random.unit() * 4.0 - 2.0) as f32;
+            let slopes: Vec<f64> = (0..width).map(|_| f64::from(value())).collect();
+            let mut values = Vec::new();
+            let targets = (0..n_rows).map(|_| {
+                let row: Vec<f64> = (0..width).map(|_| f64::from(value())).collect();
+                let row: Vec<f64> =
+                    row.into_iter().map(|x| if x.abs() < 0.5 { 0.0 } else { x + 1.0 }).collect();
+                let clean: f64 = row.iter().zip(&slopes).map(|(x, w)| x * w).sum();
+                values.extend(&row);
+                clean + 7.0 + f64::from(value())
+            });
+            let targets = targets.collect();
+            Self { width, values, targets }
+        }
+
+        fn row(&self, row: usize) -> &[f64] {
+            &self.values[row * self.width..][..self.width]
+        }
+
+        /// Weights and bias after some epochs in the order of the rows, stored densely or not, and why it ended.
+        fn fit<R: Algorithm>(
+            &self,
+            params: &Params,
+            bias: Bias,
+            epochs: u64,
+            dense: bool,
+        ) -> (Vec<f64>, f64, Stopped) {
+            let classes: Vec<u32> = (0..self.targets.len() as u32).collect();
+            let decision = Multiclass::Numbers(Numbers::new(self.targets.clone()));
+            let convention = Convention { bias, ..BIAS };
+            let setup = Setup { width: self.width, convention, ..Setup::default() };
+            let mut run = Run::new(R::new(params).unwrap(), decision, setup).unwrap();
+            let order = Order::Given;
+            let plan = plan(&order, epochs);
+            let stopped = if dense {
+                run.fit(DenseExamples::new(&self.values, self.width, &classes), &plan, &mut ())
+            } else {
+                let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+                for row in 0..self.targets.len() {
+                    let stored = self.row(row).iter().enumerate().filter(|(_, value)| **value != 0.0);
+                    for (feature, value) in stored {
+                        indices.push(feature as u32);
+                        values.push(value.wide());
+                    }
+                    offsets.push(indices.len());
+                }
+                let rows = SparseExamples::new(&offsets, &indices, &values, self.width, &classes);
+                run.fit(rows, &plan, &mut ())
+            };
+            let planes = run.last();
+            (planes.weights(0), planes.biases()[0], stopped)
+        }
+
+        /// What the twin of a rule that steps row by row ends with: how far it steps along a row with a residual.
+        fn twin(&self, epochs: usize, step: impl Fn(f64, f64) -> f64) -> (Vec<f64>, f64) {
+            let (mut weights, mut bias) = (vec![0.0; self.width], 0.0);
+            for row in (0..epochs).flat_map(|_| 0..self.targets.len()) {
+                let x = self.row(row);
+                let score = x.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() + bias;
+                let norm2: f64 = x.iter().map(|x| x * x).sum();
+                let amount = step(self.targets[row] - score, norm2);
+                weights.iter_mut().zip(x).for_each(|(w, x)| *w += amount * x);
+                bias += amount;
+            }
+            (weights, bias)
+        }
+
+        /// `Σ loss(t - f(x)) + penalty`.
+        fn objective(&self, weights: &[f64], bias: f64, l2: f64, loss: impl Fn(f64) -> f64) -> f64 {
+            let of_row = |row: usize| {
+                let score: f64 = self.row(row).iter().zip(weights).map(|(x, w)| x * w).sum();
+                loss(self.targets[row] - score - bias)
+            };
+            let sum: f64 = (0..self.targets.len()).map(of_row).sum();
+            sum + l2 * weights.iter().map(|w| w * w).sum::<f64>()
+        }
+
+        /// Ridge regression by Gaussian elimination with pivots, the bias being one more unknown without a penalty.
+        fn ridge(&self, l2: f64) -> Vec<f64> {
+            let n = self.width + 1;
+            let mut system = vec![vec![0.0; n + 1]; n];
+            for row in 0..self.targets.len() {
+                let x: Vec<f64> = self.row(row).iter().copied().chain([1.0]).collect();
+                for i in 0..n {
+                    (0..n).for_each(|j| system[i][j] += x[i] * x[j]);
+                    system[i][n] += x[i] * self.targets[row];
+                }
+            }
+            (0..self.width).for_each(|i| system[i][i] += l2);
+            for i in 0..n {
+                let pivot =
+                    (i..n).max_by(|&a, &b| system[a][i].abs().total_cmp(&system[b][i].abs())).unwrap();
+                system.swap(i, pivot);
+                for k in (0..n).filter(|&k| k != i) {
+                    let factor = system[k][i] / system[i][i];
+                    (0..=n).for_each(|j| system[k][j] -= factor * system[i][j]);
+                }
+            }
+            (0..n).map(|i| system[i][n] / system[i][i]).collect()
+        }
+    }
+
+    fn sign(residual: f64) -> f64 {
+        if residual < 0.0 { -1.0 } else { 1.0 }
+    }
+
+    #[test]
+    fn lms_is_its_plain_twin_to_the_bit() {
+        // Dyadic rates and rows: nothing is rounded for one epoch, and then all alike.
+        let params = Params::new().with_rate(Schedule::Constant(0.0625));
+        for (rows, epochs) in [(Rows::five(), 1), (Rows::five(), 7), (Rows::drawn(3, 40, 2), 5)] {
+            let (weights, bias, _) = rows.fit::<rules::Lms>(&params, Bias::Learned, epochs, true);
+            let twin = rows.twin(epochs as usize, |residual, _| sign(residual) * (0.0625 * residual.abs()));
+            assert_eq!((weights, bias), twin);
+        }
+    }
+
+    #[test]
+    fn pa_regression_is_its_plain_twin_to_the_bit() {
+        for squared in [0.0, 1.0] {
+            let params = Params::new().with("C", 0.25).with("epsilon", 0.5).with("squared", squared);
+            for (rows, epochs) in [(Rows::five(), 4), (Rows::drawn(5, 40, 2), 3)] {
+                let (weights, bias, _) =
+                    rows.fit::<rules::PaRegression>(&params, Bias::Learned, epochs, true);
+                let twin = rows.twin(epochs as usize, |residual, norm2| {
+                    let loss = (residual.abs() - 0.5).max(0.0);
+                    let tau = match (loss > 0.0 && norm2 > 0.0, squared == 1.0) {
+                        (false, _) => 0.0,
+                        (true, false) => (loss / norm2).min(0.25),
+                        (true, true) => loss / (norm2 + 2.0),
+                    };
+                    sign(residual) * tau
+                });
+                assert_eq!((weights, bias), twin);
+            }
+        }
+    }
+
+    #[test]
+    fn ridge_is_the_solution_of_the_normal_equations() {
+        for seed in 0..20 {
+            let rows = Rows::drawn(seed, 12 + 3 * seed as usize, 1 + seed as usize % 9);
+            for l2 in [0.0, 0.5, 100.0] {
+                let params = Params::new().with("l2", l2);
+                let (weights, bias, stopped) = rows.fit::<rules::Ridge>(&params, Bias::Learned, 20, true);
+                let expected = rows.ridge(l2);
+                for (found, expected) in weights.iter().chain([&bias]).zip(&expected) {
+                    assert!((found - expected).abs() < 1e-10, "seed {seed}, l2 {l2}: {found} for {expected}");
+                }
+                assert_eq!(stopped, Stopped::Converged, "seed {seed}, l2 {l2}");
+                assert_eq!(
+                    rows.fit::<rules::Ridge>(&params, Bias::Learned, 20, false).0,
+                    weights,
+                    "sparse rows"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn columns_that_depend_on_each_other_share_their_weight() {
+        // The same column twice, and one that never changes: the smallest weights share alike.
+        let drawn = Rows::drawn(8, 30, 1);
+        let values = drawn.values.iter().flat_map(|x| [*x, *x, 3.0]).collect();
+        let twice = Rows { width: 3, values, targets: drawn.targets.clone() };
+        let (weights, bias, _) = twice.fit::<rules::Ridge>(&none(), Bias::Learned, 50, true);
+        let expected = drawn.ridge(0.0);
+        assert!((weights[0] + weights[1] - expected[0]).abs() < 1e-12, "{weights:?} for {expected:?}");
+        assert!((weights[0] - weights[1]).abs() < 1e-8, "{weights:?}");
+        assert!((weights[2] * 3.0 + bias - expected[1]).abs() < 1e-12, "{weights:?} {bias}");
+        // More columns than rows: every target is met.
+        let wide = Rows::drawn(9, 4, 9);
+        let (weights, bias, _) = wide.fit::<rules::Ridge>(&none(), Bias::Learned, 50, true);
+        assert!(wide.objective(&weights, bias, 0.0, |r| r * r) < 1e-18);
+    }
+
+    /// No small move of any weight makes an objective smaller.
+    fn assert_least(weights: &[f64], bias: f64, objective: impl Fn(&[f64], f64) -> f64, slack: f64) {
+        let least = objective(weights, bias);
+        for place in 0..=weights.len() {
+            for move_by in [-1e-3, 1e-3] {
+                let (mut moved, mut beside) = (weights.to_vec(), bias);
+                match moved.get_mut(place) {
+                    Some(weight) => *weight += move_by,
+                    None => beside += move_by,
+                }
+                let other = objective(&moved, beside);
+                assert!(other >= least - slack, "a move of {place} by {move_by}: {other} < {least}");
+            }
+        }
+    }
+
+    #[test]
+    fn huber_quantile_and_svr_end_at_the_minimum_of_their_objective() {
+        for seed in 0..6 {
+            let rows = Rows::drawn(seed, 60, 3);
+            let (weights, bias, _) = rows.fit::<rules::Huber>(
+                &none().with("delta", 0.25).with("l2", 0.5),
+                Bias::Learned,
+                300,
+                true,
+            );
+            let huber =
+                |r: f64| if r.abs() <= 0.25 { r * r / 2.0 } else { 0.25 * r.abs() - 0.25 * 0.25 / 2.0 };
+            assert_least(&weights, bias, |w, b| rows.objective(w, b, 0.25, huber), 1e-9);
+            for q in [0.1, 0.5, 0.8] {
+                let (weights, bias, _) =
+                    rows.fit::<rules::Quantile>(&none().with("q", q), Bias::Learned, 3000, true);
+                let pinball = |r: f64| if r > 0.0 { q * r } else { (q - 1.0) * r };
+                assert_least(&weights, bias, |w, b| rows.objective(w, b, 0.0, pinball), 1e-5);
+            }
+            for squared in [0.0, 1.0] {
+                let params = none().with("C", 0.5).with("squared", squared).with("tolerance", 1e-10);
+                let (weights, _, stopped) = rows.fit::<rules::Svr>(&params, Bias::None, 20_000, true);
+                assert_eq!(stopped, Stopped::Converged);
+                let loss = |r: f64| {
+                    let beyond = (r.abs() - 0.1).max(0.0);
+                    0.5 * if squared == 1.0 { beyond * beyond } else { beyond }
+                };
+                assert_least(&weights, 0.0, |w, b| rows.objective(w, 0.0, 0.5, loss) + b.abs(), 1e-8);
+            }
+        }
     }
 }

@@ -88,7 +88,7 @@ mod understand;
 
 pub use choose::{compare, race, recipe};
 pub use describe::{algorithms, defaults, device, monitor, options, rows, settings, split};
-use describe::{costs, error, estimate, fingerprint, spec, start, statistics, task};
+use describe::{costs, error, estimate, fingerprint, spec, start, statistics, targets, task};
 pub use exchange::{catalogue, export};
 use judge::confusion;
 pub use judge::{evaluate, roc, separation};

@@ -5,11 +5,12 @@
 //! stop near the same minimum, scikit-learn a little earlier.
 
 use rosenblatt::calibration::{Calibration, Method};
-use rosenblatt::core::{Dense, Readout};
+use rosenblatt::core::{Dense, Random, Readout};
 use rosenblatt::model::class_scores;
 use rosenblatt::options::Classes;
+use rosenblatt::recipe::TaskChoice;
 use rosenblatt::split::split;
-use rosenblatt::{Dataset, Model, Options, Spec, evaluate, train};
+use rosenblatt::{Dataset, Model, Options, Recipe, Spec, evaluate, train};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -133,4 +134,39 @@ fn curves_that_cannot_be_are_refused() {
         let error = Model::from_bytes(&changed).unwrap_err().to_string();
         assert!(error.contains("calibration") || error.contains("isotonic-shares"), "{error}");
     }
+}
+
+/// Rows of three features, and numbers that lie around a plane by noise with a long tail.
+fn quantities(n_rows: usize, seed: u64) -> (Vec<[f64; 3]>, Vec<String>) {
+    let mut random = Random::new(seed);
+    let rows: Vec<[f64; 3]> = (0..n_rows).map(|_| [random.unit(), random.unit(), random.unit()]).collect();
+    let mut noise = || (0..4).map(|_| random.unit() - 0.5).sum::<f64>().powi(3);
+    let targets =
+        rows.iter().map(|[a, b, c]| (100.0 + 5.0 * a - 2.0 * b + c + noise()).to_string()).collect();
+    (rows, targets)
+}
+
+#[test]
+fn intervals_of_numbers_hold_as_many_new_rows_as_they_say() {
+    let mut held = 0;
+    for seed in 0..5 {
+        let (rows, targets) = quantities(400, seed);
+        let recipe = Recipe { task: TaskChoice::Regression, ..Recipe::default() };
+        let trained = recipe.train_rows(Dataset::from_rows(&rows, &targets), &mut ()).unwrap();
+        let model = Model::from_bytes(&trained.model.to_bytes()).unwrap();
+        let reach = model.reach(0.9).unwrap();
+        assert_eq!(trained.model.reach(0.9).unwrap().to_bits(), reach.to_bits());
+        let (fresh, truths) = quantities(1000, 100 + seed);
+        for (row, truth) in fresh.iter().zip(&truths) {
+            let truth: f64 = truth.parse().unwrap();
+            held += u32::from((model.predict_number(row).unwrap() - truth).abs() <= reach);
+        }
+        // What held-out rows say of the error is what new rows say of it.
+        let judged = model.evaluate_numbers(&Dataset::from_rows(&fresh, &truths)).unwrap();
+        let estimate = model.held_numbers().unwrap().estimate;
+        assert!((judged.rmse.value / estimate.rmse.value - 1.0).abs() < 0.3, "{judged:?} {estimate:?}");
+        assert!(estimate.r2.value > 0.8 && estimate.rmse.value < 0.5 * estimate.mean_rmse, "{estimate:?}");
+        assert!(model.predict(&fresh[0]).is_err(), "there are no classes to name");
+    }
+    assert!((4400..=4600).contains(&held), "{held} of 5000 lie in intervals of 90 %");
 }

@@ -246,7 +246,7 @@ fn what_has_no_mean_is_refused_and_told_why() {
         let spec = Spec::new(said).unwrap();
         Mixture::new(spec, labels(), &[5, 5], 3, 2, Mixing::Uniform).unwrap_err().to_string()
     };
-    for entry in ALGORITHMS.iter() {
+    for entry in ALGORITHMS.iter().filter(|entry| !entry.info.numbers) {
         let name = entry.info.name;
         let Ok(spec) = Spec::new(options(name)) else { continue };
         match Mixture::new(spec, labels(), &[5, 5], 3, 2, Mixing::Uniform) {

@@ -16,7 +16,7 @@ use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
 use rosenblatt::split::split;
-use rosenblatt::{Dataset, Error, Evaluation, Labels, Model, Online, Options, Spec, Training, train};
+use rosenblatt::{Dataset, Error, Evaluation, Labels, Model, Online, Options, Spec, Task, Training, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -176,6 +176,9 @@ impl Subject {
         spec: Spec,
     ) -> Result<Self, FigureError> {
         settings.check(figure)?;
+        if spec.task() != Task::Classes {
+            return Err(Error::OtherTask { has: spec.task(), wants: Task::Classes }.into());
+        }
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = counted(data.len() as u64, "row", "rows");
         let (source, scaler) = (file_name(&source.into()).to_owned(), schema.scaler.clone());

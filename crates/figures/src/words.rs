@@ -1,13 +1,13 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
-use rosenblatt::Model;
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
 use rosenblatt::importance::Measure;
-use rosenblatt::insight::{interval_of_folds, top_features_by_class};
+use rosenblatt::insight::{curves, feature_name, interval_of_folds, top_features_by_class, weights_for};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
-use rosenblatt::model::Estimated;
+use rosenblatt::model::{Estimated, NumberEstimate, Spread};
+use rosenblatt::{Model, Task};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
@@ -68,13 +68,15 @@ pub fn describe_training(model: &Model) -> String {
         format!(" of {} units ({}),", sizes.join("-"), network.activation())
     });
     let mut text = format!(
-        "{}{kernel}{network} read out {}: {} over {}, {}",
+        "{}{kernel}{network} read out {}: {} over {}",
         spec.entry().info.name,
         spec.readout(),
         counted(totals.epochs, "epoch", "epochs"),
         counted(summary.rows as u64, "row", "rows"),
-        counted(totals.mistakes, "mistake", "mistakes"),
     );
+    if model.task() == Task::Classes {
+        let _ = write!(text, ", {}", counted(totals.mistakes, "mistake", "mistakes"));
+    }
     let ended = match summary.stopped {
         Stopped::Clean if model.map().is_some() => {
             "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
@@ -89,6 +91,7 @@ pub fn describe_training(model: &Model) -> String {
             "converged: the training data is linearly separable, as a whole epoch without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on the validation set no longer fell",
+        Stopped::Converged if spec.entry().info.per_pair => "converged: an epoch no longer moved the weights",
         Stopped::Converged if model.network().is_some() => "converged: the loss no longer fell",
         Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
         Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
@@ -122,6 +125,15 @@ pub fn error_line(errors: u64, rows: u64, folds: usize) -> String {
 /// The error that was found when a model was trained, on rows that were not learned from, and how.
 pub fn describe_estimate(model: &Model) -> Option<String> {
     let summary = model.training_summary();
+    if let Some(numbers) = model.held_numbers() {
+        let judged = describe_numbers(&numbers.estimate);
+        let rows = counted(numbers.estimate.rows, "row", "rows");
+        let how = match summary.folds {
+            Some(n_folds) => format!("cross-validated over {n_folds} folds of {rows}"),
+            None => format!("on {rows} held out of the same training"),
+        };
+        return Some(format!("{judged}{how}\nthis assumes that {}", summary.assumes()));
+    }
     let Estimated { rows, errors, refitted } = summary.estimate?;
     let line = error_line(errors, rows, summary.folds.unwrap_or(1));
     let how = match (summary.folds, refitted) {
@@ -137,6 +149,60 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
     };
     Some(format!("{how}\nthis assumes that {}", summary.assumes()))
+}
+
+/// How far off predicted numbers are, a line for each figure.
+pub fn describe_numbers(estimate: &NumberEstimate) -> String {
+    let NumberEstimate { rmse, mae, r2, mean_rmse, median_mae, .. } = estimate;
+    let figure = |Spread { value, low, high }: &Spread| {
+        let (value, low, high) = (short_number(*value), short_number(*low), short_number(*high));
+        format!("{value} (95 % confidence interval {low} to {high})")
+    };
+    let mut text = format!(
+        "root mean squared error: {}; always saying the mean: {}\n\
+         mean absolute error: {}; always saying the median: {}\n\
+         variance explained (R2): {}\n",
+        figure(rmse),
+        short_number(*mean_rmse),
+        figure(mae),
+        short_number(*median_mae),
+        figure(r2),
+    );
+    if rmse.value >= *mean_rmse {
+        text.push_str("warning: this is no better than always saying the mean\n");
+    }
+    text
+}
+
+/// What moves a predicted number most, up or down; of a column that bends, from its lowest to its highest point.
+fn list_slopes(model: &Model) -> String {
+    let weights = weights_for(model, 0).unwrap_or_default();
+    let bent = curves(model, 0);
+    let is_bent = |feature: usize| bent.iter().any(|curve| curve.features.contains(&feature));
+    let straight =
+        weights.iter().enumerate().filter(|(feature, weight)| !is_bent(*feature) && **weight != 0.0);
+    let mut moves: Vec<(String, f64, bool)> =
+        straight.map(|(feature, weight)| (feature_name(model, feature), *weight, false)).collect();
+    for curve in &bent {
+        let heights = || curve.points.iter().map(|(_, height)| *height);
+        let (low, high) =
+            (heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max));
+        moves.push((curve.column.clone(), high - low, true));
+    }
+    moves.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let slope = |(name, by, is_bent): &(String, f64, bool)| {
+        let sign = if *is_bent {
+            "over "
+        } else if *by > 0.0 {
+            "+"
+        } else {
+            ""
+        };
+        format!("{name} {sign}{}", short_number(*by))
+    };
+    let shown: Vec<String> = moves.iter().take(TOP_FEATURES).map(slope).collect();
+    let target = model.labels().names().first().map_or("", String::as_str);
+    if shown.is_empty() { String::new() } else { format!("what moves {target} most: {}\n", shown.join(", ")) }
 }
 
 /// Which rows a model learned from that was cross-validated before.
@@ -205,6 +271,9 @@ pub fn by_spread(model: &Model) -> &'static str {
 pub fn list_top_features(model: &Model) -> String {
     if model.feature_names().is_none() && model.width() > FEW_FEATURES {
         return String::new();
+    }
+    if model.task() == Task::Numbers {
+        return list_slopes(model);
     }
     let mut text = String::new();
     let features = top_features_by_class(model, TOP_FEATURES);

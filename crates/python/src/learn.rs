@@ -1,6 +1,6 @@
 //! Learning from arrays: a whole data set at once, or piece by piece.
 
-use crate::error::Outcome;
+use crate::error::{Failure, Outcome};
 use crate::model::PyModel;
 use crate::rows;
 use crate::work::{Watching, alone, watched};
@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use rosenblatt::algorithms;
 use rosenblatt::core::Hyperplanes;
 use rosenblatt::data::{Dataset, Labels};
-use rosenblatt::{Checkpoint, Online, Options, Recipe, Spec, Training};
+use rosenblatt::{Checkpoint, Error, Online, Options, Recipe, Spec, Task, Training};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Rows with their classes, whose numbers are the places of their names.
@@ -72,7 +72,7 @@ pub(crate) fn spec(options: &str) -> Outcome<Spec> {
 
 /// Trains on rows in memory, as they are.
 #[pyfunction]
-#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None, base=None))]
+#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None, base=None, numbers=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -86,8 +86,13 @@ pub(crate) fn fit(
     start: Option<(Vec<f64>, Vec<f64>)>,
     told: Option<&Bound<'_, PyAny>>,
     base: Option<&Bound<'_, PyModel>>,
+    numbers: bool,
 ) -> PyResult<PyModel> {
     let spec = spec(options)?;
+    let wants = if numbers { Task::Numbers } else { Task::Classes };
+    if spec.task() != wants {
+        return Err(Failure::from(Error::OtherTask { has: spec.task(), wants }).into());
+    }
     let data = labelled(rows, classes, names, weights, features)?;
     let start = start.map(started).transpose()?;
     let told = told.map(|told| told.clone().unbind());

@@ -16,7 +16,7 @@ use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
 use rosenblatt::model::class_scores;
 use rosenblatt::rows::check_finite;
-use rosenblatt::{Error, Model, evaluate, export};
+use rosenblatt::{Error, Model, Task, evaluate, export};
 use rosenblatt_data::{MatrixRef, View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
@@ -246,6 +246,7 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        self.model.check_task(Task::Classes).map_err(Failure::from)?;
         let classes =
             self.of_rows(rows, |model, rows, classes| rows.each(model, |class, _| classes.push(class)))?;
         places(py, &classes)

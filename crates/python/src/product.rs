@@ -42,6 +42,10 @@ pub(crate) fn train(
     alone(py, |signals| {
         let recipe: Recipe = serde_json::from_str(recipe)?;
         let trained = recipe.train(&source, &mut Watching { signals, told, epochs, figures })?;
+        let estimate = match trained.model.held_numbers() {
+            Some(numbers) => json!(numbers.estimate),
+            None => json!(trained.estimate.as_ref().map(|estimate| &estimate.evaluation)),
+        };
         let story = json!({
             "source": trained.data.source,
             "rows": trained.data.rows,
@@ -50,7 +54,7 @@ pub(crate) fn train(
             "scaling": trained.data.scaling.to_string(),
             "notes": trained.notes,
             "training": trained.training,
-            "estimate": trained.estimate.as_ref().map(|estimate| &estimate.evaluation),
+            "estimate": estimate,
             "race": trained.race,
             "mistake_bound": trained.mistake_bound,
         });

@@ -11,7 +11,7 @@ use rosenblatt::data::{
 use rosenblatt::slice::Slice;
 use rosenblatt::split::split;
 use rosenblatt::trace::{Told, TracedRound, Walk, latex, markdown};
-use rosenblatt::{Dataset, Error, Model, Options, Spec, algorithms, catalogue};
+use rosenblatt::{Dataset, Error, Model, Options, Spec, Task, algorithms, catalogue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -164,6 +164,11 @@ fn worded(remedy: &Remedy) -> String {
     remedy.to_string()
 }
 
+/// The rules that tell classes apart: what a page draws.
+fn of_classes() -> Vec<catalogue::Algorithm> {
+    catalogue::algorithms().into_iter().filter(|algorithm| algorithm.task == Task::Classes).collect()
+}
+
 impl Session {
     /// Answers a request, whose file is `bytes` if it has one. An answer with `error` says what is wrong.
     pub fn ask(&mut self, request: &[u8], bytes: Vec<u8>) -> String {
@@ -184,7 +189,7 @@ impl Session {
         match request {
             // What a page offers: how files are written is not among it.
             Request::Catalogue => Ok(json!({
-                "algorithms": catalogue::algorithms(), "kernels": catalogue::kernels(),
+                "algorithms": of_classes(), "kernels": catalogue::kernels(),
                 "maps": catalogue::maps(), "choices": catalogue::choices(), "defaults": defaults(),
             })),
             Request::Preset { name, rows, noise, seed } => {

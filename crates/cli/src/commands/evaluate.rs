@@ -5,9 +5,9 @@ use crate::args::{DataArgs, Spoken, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
-use crate::ui;
+use crate::ui::{self, counted};
 use rosenblatt::device::DeviceChoice;
-use rosenblatt::{Dataset, Evaluation, Labels, Model, evaluate};
+use rosenblatt::{Dataset, Evaluation, Labels, Model, Task, evaluate};
 use rosenblatt_data::{Source, load_with_schema};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -50,6 +50,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
+    if model.task() == Task::Numbers {
+        let estimate = model.evaluate_numbers(&data)?;
+        drop(progress);
+        if model.is_of(&data) {
+            ui::note("note: these are the rows it was trained from: expect larger errors on new ones");
+        }
+        let rows = counted(estimate.rows, "row", "rows");
+        return ui::print(&match args.json {
+            true => format!("{}\n", serde_json::json!(estimate)),
+            false => format!("{}on {rows}\n", report::describe_numbers(&estimate)),
+        });
+    }
     let evaluation = evaluate(&model, &data)?;
     drop(progress);
     for note in &schema.notes {

@@ -12,7 +12,7 @@ use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
 use rosenblatt::summary::NetworkSummary;
-use rosenblatt::{Model, export};
+use rosenblatt::{Model, Task, export};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -116,7 +116,8 @@ fn text(model: &Model, size: u64) -> String {
         let _ = writeln!(text, "{estimate}");
     }
     let names = model.labels().names();
-    let _ = write!(text, "\nclasses: {}", listed(names));
+    let what = if model.task() == Task::Numbers { "number to predict" } else { "classes" };
+    let _ = write!(text, "\n{what}: {}", listed(names));
     if names.len() > 2 {
         let _ = write!(text, " (told apart {})", options.multiclass);
     }
@@ -166,6 +167,12 @@ fn text(model: &Model, size: u64) -> String {
             };
             writeln!(text, "probabilities: {} calibration, fitted on {fitted}", calibration.method())
         }
+        None if model.task() == Task::Numbers => match model.reach(0.9) {
+            Ok(reach) => {
+                writeln!(text, "interval of 90 %: the prediction +- {}", report::short_number(reach))
+            }
+            Err(_) => writeln!(text, "intervals: none; no rows were held out"),
+        },
         None => writeln!(text, "probabilities: none; the model was not calibrated"),
     };
     if let Some(fingerprint) = model.data_fingerprint() {

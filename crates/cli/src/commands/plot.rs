@@ -327,6 +327,9 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
 fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let model = Model::load(path)?;
+    if model.task() == Task::Numbers {
+        model.check_task(Task::Classes)?;
+    }
     match (model.task() == Task::Tags, figure.needs) {
         (true, Needs::Tagger) => return Ok(Subject::of_model_alone(name, model)),
         (true, _) => return Err(FigureError::IsTagger { figure: figure.name }.into()),

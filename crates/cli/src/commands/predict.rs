@@ -14,7 +14,7 @@ use rosenblatt::device::DeviceChoice;
 use rosenblatt::explain::{Contribution, Explainer};
 use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
-use rosenblatt::{Error, Model, Predictor, catalogue};
+use rosenblatt::{Error, Model, Predictor, Task, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -23,14 +23,15 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without options, a line is a class. With --probabilities, --scores, --distance, --votes or --explain
-it is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet.
+    after_help = "Without options, a line is a class or a number. With --probabilities, --scores, --distance, --votes,
+--interval or --explain it is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet.
 
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
   rosenblatt predict new.csv --model mail.model --probabilities
   rosenblatt predict new.csv --model mail.model --scores --output labels.parquet
   rosenblatt predict new.csv --model mail.model --explain 3
+  rosenblatt predict new.csv --model houses.model --interval 0.9
   cat new.csv | rosenblatt predict - --model mail.model --explain 5 --json"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
+    /// Add the ends of an interval that holds the number of a new row with this probability (models that predict numbers)
+    #[arg(long, value_name = "SHARE")]
+    interval: Option<f64>,
     /// Add the probability of each class (calibrated models)
     #[arg(long)]
     pub(super) probabilities: bool,
@@ -143,11 +147,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     output.finish()
 }
 
+/// What a predicted number is called.
+const PREDICTION: &str = "prediction";
+
 /// What is to be said of every row besides its class.
 struct Wanted<'m> {
     model: &'m Model,
     scores: bool,
     probabilities: Option<&'m Calibration>,
+    /// How far from its prediction a number lies, with the probability that was asked for.
+    reach: Option<f64>,
     /// The length of the weight vector.
     norm: Option<f64>,
     votes: Option<VoteCounter<'m>>,
@@ -162,6 +171,10 @@ impl<'m> Wanted<'m> {
     fn new(args: &Args, model: &'m Model) -> Result<Self, Failure> {
         let refuse = |message: String| Err(Failure::Work(message));
         let n_classes = model.labels().len();
+        let reach = args.interval.map(|share| model.reach(share)).transpose()?;
+        if args.probabilities || args.scores || args.distance || args.votes {
+            model.check_task(Task::Classes)?;
+        }
         if args.distance && n_classes != 2 {
             return refuse(format!(
                 "`--distance` needs a model of two classes, but this one has {n_classes}; see `--scores`"
@@ -216,7 +229,17 @@ impl<'m> Wanted<'m> {
         }
         let explain = args.explain.map(|most| (Explainer::new(model), most));
         let (class_scores, shares) = (Vec::new(), Vec::new());
-        Ok(Self { model, scores: args.scores, probabilities, norm, votes, explain, class_scores, shares })
+        Ok(Self {
+            model,
+            scores: args.scores,
+            probabilities,
+            reach,
+            norm,
+            votes,
+            explain,
+            class_scores,
+            shares,
+        })
     }
 
     /// What each output tells apart.
@@ -231,7 +254,13 @@ impl<'m> Wanted<'m> {
 
     /// The columns, in the order of the cells.
     fn columns(&self) -> Vec<(String, CellKind)> {
-        let mut columns = vec![("class".to_owned(), CellKind::Text)];
+        let mut columns = match self.model.task() {
+            Task::Numbers => vec![(PREDICTION.to_owned(), CellKind::Number)],
+            _ => vec![("class".to_owned(), CellKind::Text)],
+        };
+        if self.reach.is_some() {
+            columns.extend(["low", "high"].map(|name| (name.to_owned(), CellKind::Number)));
+        }
         if self.probabilities.is_some() {
             let names = self.model.labels().names().iter();
             columns.extend(names.map(|name| (format!("probability {name}"), CellKind::Number)));
@@ -282,7 +311,13 @@ impl<'m> Wanted<'m> {
         };
         let explanation = self.explain.as_mut().map(|(explainer, most)| explainer.explain(row, class, *most));
         if output.form() == Form::JsonLines {
-            let mut object = json!({ "class": name });
+            let mut object = match self.model.task() {
+                Task::Numbers => json!({ PREDICTION: scores[0] }),
+                _ => json!({ "class": name }),
+            };
+            if let Some(reach) = self.reach {
+                (object["low"], object["high"]) = (json!(scores[0] - reach), json!(scores[0] + reach));
+            }
             let by_output = |values: Vec<Value>| -> Value {
                 let outputs = self.outputs();
                 outputs.iter().map(|output| output.trim_start().to_owned()).zip(values).collect()
@@ -307,11 +342,21 @@ impl<'m> Wanted<'m> {
                 let named = explanation.named(self.model);
                 object["for"] = json!(named.in_favour);
                 object["against"] = json!(named.against);
+                if let (Task::Numbers, Some(planes)) = (self.model.task(), self.model.planes()) {
+                    // What is predicted of a row that nothing speaks of.
+                    object["base"] = json!(planes.biases()[0]);
+                }
             }
             output.object(&object);
             return Ok(());
         }
-        let mut cells = vec![Cell::Text(name.to_owned())];
+        let mut cells = match self.model.task() {
+            Task::Numbers => vec![Cell::Number(scores[0])],
+            _ => vec![Cell::Text(name.to_owned())],
+        };
+        cells.extend(
+            self.reach.iter().flat_map(|reach| [scores[0] - reach, scores[0] + reach]).map(Cell::Number),
+        );
         if self.probabilities.is_some() {
             cells.extend(self.shares.iter().map(|share| Cell::Number(*share)));
         }
@@ -370,7 +415,8 @@ fn left_out(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if output.form() == Form::JsonLines {
-        output.object(&json!({ "class": null, "left-out": wrong.map_or("missing", ErrorKind::code) }));
+        let nothing = columns.first().map_or("class", |(name, _)| name.as_str());
+        output.object(&json!({ nothing: null, "left-out": wrong.map_or("missing", ErrorKind::code) }));
         return Ok(());
     }
     output.row(&vec![Cell::Empty; columns.len()])

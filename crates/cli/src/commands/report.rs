@@ -10,9 +10,9 @@ use crate::paths::default_report;
 use crate::progress::Progress;
 use crate::report::{describe_estimate, error_line};
 use crate::ui;
-use rosenblatt::Model;
 use rosenblatt::files::write_whole;
 use rosenblatt::recipe::with_positive;
+use rosenblatt::{Model, Task};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
 use serde_json::{Value, json};
@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Written, Failure> {
+    model.check_task(Task::Classes)?;
     args.data.leave_to_the_model()?;
     let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.

@@ -26,6 +26,18 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(race) = &trained.race {
         let _ = writeln!(text, "\n{}", race_text(race));
     }
+    let raced = trained.numbers.as_ref().map_or(&[][..], |numbers| &numbers.candidates);
+    if !raced.is_empty() {
+        let mut raced = raced.to_vec();
+        raced.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let _ = writeln!(text, "\ncandidates by the root mean squared error on rows held out of the race:");
+        for (name, error) in raced.iter().take(SHOWN) {
+            let _ = writeln!(text, "  {name}: {}", report::short_number(*error));
+        }
+        if raced.len() > SHOWN {
+            let _ = writeln!(text, "  and {} more", raced.len() - SHOWN);
+        }
+    }
     let _ = writeln!(text, "\n{}", report::describe_training(model));
     // Beside the bound of the largest margin, that of the margin found says nothing.
     let is_certified = face.bounds.as_ref().is_some_and(Bounds::is_certified);
@@ -58,6 +70,19 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(training) = &trained.training {
         measured(&mut text, trained, training);
     }
+    if let Some(numbers) = &trained.numbers {
+        let _ = writeln!(text);
+        if let Some(training) = &numbers.training {
+            let _ = writeln!(
+                text,
+                "training error (root mean squared): {}",
+                report::short_number(training.rmse.value)
+            );
+        }
+        if let Some(estimate) = report::describe_estimate(model) {
+            let _ = writeln!(text, "{estimate}\n");
+        }
+    }
     text.push_str(&report::list_importance(model));
     let top_features = report::list_top_features(model);
     if !top_features.is_empty() {
@@ -81,12 +106,15 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
         shown.push(format!("and {} more", data.classes.len() - 6));
     }
     let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
+    let classes = match trained.numbers {
+        Some(_) => String::new(),
+        None => format!(", {}{shown}", counted(data.classes.len() as u64, "class", "classes")),
+    };
     let mut text = format!(
-        "{}: {}, {}, {}{shown}{}\n",
+        "{}: {}, {}{classes}{}\n",
         data.source,
         counted(data.rows, "row", "rows"),
         counted(data.features as u64, "feature", "features"),
-        counted(data.classes.len() as u64, "class", "classes"),
         read_time.map_or_else(String::new, |time| format!(" in {}", ui::duration(time))),
     );
     if let Some(label) = &data.label {
@@ -95,7 +123,8 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
             LabelFound::ByName(_) => "by its name",
             LabelFound::Guessed(_) => "a guess; choose with --label",
         };
-        let _ = writeln!(text, "label: column `{}` ({why})", label.column());
+        let what = if trained.numbers.is_some() { "number to predict" } else { "label" };
+        let _ = writeln!(text, "{what}: column `{}` ({why})", label.column());
     }
     if data.scaling != Scaling::None {
         let _ = writeln!(text, "scale: {}", data.scaling);
@@ -176,6 +205,14 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
         report["calibration"] = json!(trained.model.calibration());
         report["importance"] = json!(trained.model.importance());
         report["race"] = json!(trained.race);
+        if let Some(numbers) = &trained.numbers {
+            let held = trained.model.held_numbers().map(|held| held.estimate);
+            let race =
+                numbers.candidates.iter().map(|(name, rmse)| json!({ "candidate": name, "rmse": rmse }));
+            report["task"] = json!(trained.model.task());
+            (report["training"], report["held-out"]) = (json!(numbers.training), json!(held));
+            report["candidates"] = race.collect();
+        }
         let read = face.read_time.unwrap_or_default().as_secs_f64();
         report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
     } else {

@@ -6,12 +6,14 @@
 
 mod binary;
 mod direct;
+mod numbers;
 mod one_vs_one;
 mod one_vs_rest;
 
 pub use binary::Binary;
 pub(crate) use direct::strongest_rival;
 pub use direct::{Direct, Share};
+pub use numbers::Numbers;
 pub use one_vs_one::OneVsOne;
 pub use one_vs_rest::OneVsRest;
 
@@ -113,6 +115,8 @@ pub enum Multiclass {
     OneVsOne(OneVsOne),
     /// One output per class, learned together.
     Direct(Direct),
+    /// No classes but numbers, and one output.
+    Numbers(Numbers),
 }
 
 /// Asks the decision that was chosen.
@@ -123,6 +127,7 @@ macro_rules! chosen {
             Self::OneVsRest($decision) => $answer,
             Self::OneVsOne($decision) => $answer,
             Self::Direct($decision) => $answer,
+            Self::Numbers($decision) => $answer,
         }
     };
 }

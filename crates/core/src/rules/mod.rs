@@ -52,6 +52,12 @@ rules! {
     svm_dual::SvmDual as SvmDual { c: "C", squared: "squared", l1: "l1", tolerance: "tolerance" }
     logistic_dual::LogisticDual as LogisticDual { c: "C", l1: "l1", tolerance: "tolerance" }
     logistic_l1::LogisticL1 as LogisticL1 { c: "C", l1: "l1", tolerance: "tolerance" }
+    ridge::Ridge as Ridge { l2: "l2" }
+    huber::Huber as Huber { delta: "delta", l2: "l2" }
+    quantile::Quantile as Quantile { q: "q", l2: "l2" }
+    svr::Svr as SupportVectorRegression { c: "C", epsilon: "epsilon", squared: "squared", tolerance: "tolerance" }
+    lms::Lms as Adaline {}
+    pa_regression::PaRegression as PassiveAggressiveRegression { c: "C", epsilon: "epsilon", squared: "squared" }
 }
 
 use crate::rule::Algorithm;

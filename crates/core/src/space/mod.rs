@@ -1,5 +1,5 @@
 //! Where hypotheses live: plain weights, weights with variances, weights with dual variables, weights that move batch
-//! by batch.
+//! by batch, weights that are solved for.
 //!
 //! A [`Space`] scores rows and moves along them; it knows neither labels nor rules. The training loop
 //! hands it the rows it is about to visit ([`Space::prepare`]), so that a space may score a whole
@@ -11,11 +11,13 @@ mod batch;
 mod diagonal;
 mod dual;
 mod linear;
+mod normal;
 
 pub use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move, Shape, Visits};
 pub use batch::Batch;
 pub use diagonal::Diagonal;
 pub use dual::Dual;
+pub use normal::Normal;
 
 use crate::examples::Examples;
 use crate::memory::{Ballot, Kept, Memories, Memory, Readout, Recall};

@@ -207,6 +207,33 @@ pub enum Error {
         /// In so many rows.
         rows: usize,
     },
+    /// A number to predict that is none, or of no use.
+    #[error("the number to predict in row {row} is {found}, but should be {expected}")]
+    BadTarget {
+        /// The row, from 1.
+        row: usize,
+        /// What stands there.
+        found: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// Intervals are made of the residuals of held-out rows.
+    #[error("intervals need rows that were held out, and this model has none")]
+    NoResiduals,
+    /// Of few residuals nothing is known of the largest.
+    #[error("{rows} held-out rows are too few for an interval of {share}")]
+    FewResiduals {
+        /// The probability that was asked for.
+        share: f64,
+        /// Held-out rows.
+        rows: usize,
+    },
+    /// Nothing is to be learned of targets that are all the same.
+    #[error("the number to predict is {found} in every row, so that there is nothing to learn")]
+    OneTarget {
+        /// The only one.
+        found: f64,
+    },
     /// What was taken for the label is a quantity.
     #[error("{} distinct numbers in {rows} rows look like a quantity, and here classes are learned", label_of(column.as_deref(), *classes))]
     Quantity {
@@ -397,6 +424,8 @@ impl Error {
             | Self::NotFinite { .. }
             | Self::Overflow { .. }
             | Self::NotALabel { .. }
+            | Self::BadTarget { .. }
+            | Self::OneTarget { .. }
             | Self::Quantity { .. }
             | Self::WhichLabel { .. }
             | Self::BeyondMap { .. } => Self::InData { name: name.to_owned(), error: Box::new(self) },
@@ -424,8 +453,16 @@ impl Error {
                 Some("name the label column with {label}, and a column of text with {text}".into())
             }
             Self::Quantity { .. } => Some(
-                "turn it into classes, such as low and high, or name a column of classes with {label}".into(),
+                "predict it as a number from rows in memory, without {memory} and {online}, turn it into classes, such as \
+                 low and high, or name a column of classes with {label}"
+                    .into(),
             ),
+            Self::BadTarget { .. } => {
+                Some("mend the row, or leave it out; if these are classes, say so with {task=classification}".into())
+            }
+            Self::NoResiduals => Some("train it again with {folds=5}".into()),
+            Self::FewResiduals { .. } => Some("ask for a smaller share, or train from more rows".into()),
+            Self::OneTarget { .. } => Some("name another column with {label}".into()),
             Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
             Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
             Self::MemoryLimit { calibrating: true, .. } => Some(

@@ -19,12 +19,12 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// What it comes to for these rows.
-    pub(crate) fn for_rows(self, data: &Dataset) -> Self {
+    /// What it comes to for these rows, whose labels are classes unless they are `numbers`.
+    pub(crate) fn for_rows(self, data: &Dataset, numbers: bool) -> Self {
         let mut counts = vec![0_usize; data.labels().len()];
         data.classes().iter().for_each(|&class| counts[class as usize] += 1);
         // In every fold, two classes must be left to learn from.
-        let is_shared = counts.iter().filter(|count| **count >= 2).count() >= 2;
+        let is_shared = numbers || counts.iter().filter(|count| **count >= 2).count() >= 2;
         let is_small = data.len() <= defaults::FOLDED_ROWS && data.n_values() <= defaults::FOLDED_VALUES;
         match self {
             Self::Auto if is_shared && is_small => Self::Folds(defaults::FOLDS.min(data.len())),

@@ -15,4 +15,5 @@ pub(crate) mod spec;
 pub mod split;
 pub(crate) mod start;
 pub(crate) mod statistics;
+pub(crate) mod targets;
 pub(crate) mod task;

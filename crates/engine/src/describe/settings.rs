@@ -73,6 +73,11 @@ impl<T: Declared> Asked<T> {
         self.set.insert(name);
     }
 
+    /// Takes another default for what was not set.
+    pub(crate) fn suppose(&mut self, change: impl FnOnce(&mut T)) {
+        change(&mut self.options);
+    }
+
     /// What was set here, and what all candidates of a race share; all else as in `base`.
     pub(crate) fn over(&self, mut base: T) -> T {
         for setting in T::SETTINGS.iter().filter(|setting| setting.is_shared || self.is_set(setting.name)) {

@@ -12,11 +12,12 @@ use crate::estimate::{Calibrate, Method};
 pub(crate) use crate::options::Classes;
 pub use crate::options::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use crate::settings;
+use crate::task::Task;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Convention, Hyperplanes, MOST_VISITS, Order, Params, Ratchet, Readout,
-    Remember, Setup, Weighs,
+    Algorithm, Average, Bias, Convention, Hyperplanes, MOST_VISITS, Multiclass, Numbers, Order, Params,
+    Ratchet, Readout, Remember, Setup, Weighs,
 };
 use rosenblatt_kernel::{Outline, Removal, kernels, maps};
 use rosenblatt_layers::{Design, Loss, MOST_LAYERS, MOST_UNITS};
@@ -82,7 +83,56 @@ impl Spec {
             spec.check_budget(options)?;
         }
         spec.check_rule()?;
+        if spec.entry.info.numbers {
+            spec.check_numbers()?;
+        }
         Ok(spec)
+    }
+
+    /// Refuses what is of no use, or not there yet, where numbers are learned.
+    fn check_numbers(&self) -> Result<(), Error> {
+        let options = &self.options;
+        if let Some(kernel) = &options.kernel {
+            return refuse("kernel", "none for numbers; a map bends features as well", &kernel.name);
+        }
+        if self.weighs_mistakes() {
+            return refuse(
+                "class-weights",
+                "left out for numbers, as are costs: there are no classes",
+                "set",
+            );
+        }
+        if options.multiclass != Classes::OneVsRest {
+            return refuse("multiclass", "left out for numbers", options.multiclass);
+        }
+        match self.readout() {
+            Readout::Last => Ok(()),
+            Readout::Averaged(_) if !self.entry.info.settles => Ok(()),
+            readout => {
+                refuse("readout", "last for numbers, or averaged for a rule that learns row by row", readout)
+            }
+        }
+    }
+
+    /// What a model of it is asked for.
+    pub fn task(&self) -> Task {
+        if self.entry.info.numbers { Task::Numbers } else { Task::Classes }
+    }
+
+    /// Refuses numbers where classes are needed.
+    pub(crate) fn check_classes(&self) -> Result<(), Error> {
+        match self.task() {
+            Task::Classes => Ok(()),
+            has => Err(Error::OtherTask { has, wants: Task::Classes }),
+        }
+    }
+
+    /// How scores become `n_classes` classes; numbers have no targets here.
+    pub(crate) fn decision(&self, n_classes: usize) -> Multiclass {
+        match self.task() {
+            Task::Numbers => Multiclass::Numbers(Numbers::default()),
+            _ => self.options.multiclass.decision(n_classes),
+        }
     }
 
     /// Asks the rule, and the core, whether they can work with what is set.
@@ -314,7 +364,11 @@ impl Spec {
 
     /// The order: the one asked for, or the one that suits the rule.
     pub fn order(&self) -> Order {
-        let suited = if self.entry.info.picks_worst { Order::Worst } else { Order::ShuffleEpoch };
+        let suited = match self.entry.info {
+            info if info.picks_worst => Order::Worst,
+            info if info.per_pair => Order::Given,
+            _ => Order::ShuffleEpoch,
+        };
         self.options.order.clone().unwrap_or(suited)
     }
 
@@ -326,6 +380,7 @@ impl Spec {
     /// How many outputs `n_classes` classes need.
     pub(crate) fn n_outputs(&self, n_classes: usize) -> usize {
         match (n_classes, self.options.multiclass) {
+            _ if self.entry.info.numbers => 1,
             (2, _) => 1,
             // Without a list of all pairs: how many classes there are, a file may say.
             (_, Classes::OneVsOne) => n_classes.saturating_mul(n_classes.saturating_sub(1)) / 2,

@@ -12,6 +12,7 @@ use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
 use crate::settings::{Group, should_be};
 use crate::spec::{Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use crate::tagger::{TaggerOptions, Wanted};
+use crate::task::{Task, TaskChoice};
 use rosenblatt_core::{
     Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Setting, Takes, Zero,
 };
@@ -74,6 +75,8 @@ pub struct Algorithm {
     pub rate: Option<&'static str>,
     /// Whether a bound on its mistakes is known.
     pub bound: bool,
+    /// What its models are asked for.
+    pub task: Task,
 }
 
 /// A kernel.
@@ -316,6 +319,7 @@ pub fn algorithms() -> Vec<Algorithm> {
             params: info.params.iter().map(|param| parameter(param, json!(param.default))).collect(),
             rate: info.rate,
             bound: (entry.bound)(&params, 1.0, 0.1).is_some(),
+            task: if info.numbers { Task::Numbers } else { Task::Classes },
         }
     };
     ALGORITHMS.iter().map(algorithm).collect()
@@ -383,6 +387,7 @@ pub fn choices() -> Vec<ChoiceList> {
         list::<rosenblatt_layers::Loss>(),
         list::<Violation>(),
         list::<Wanted>(),
+        list::<TaskChoice>(),
     ]
 }
 

@@ -5,4 +5,5 @@ pub(crate) mod held_out;
 pub mod importance;
 pub(crate) mod mapped;
 pub mod model;
+pub(crate) mod numbers;
 pub(crate) mod ranking;

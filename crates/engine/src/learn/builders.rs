@@ -196,7 +196,7 @@ mod tests {
             let [built, named] = [built, named].map(|options| train(&Spec::new(options).unwrap(), &data));
             assert!(built.unwrap().to_bytes() == named.unwrap().to_bytes(), "{text}");
         };
-        for (entry, (_, built)) in ALGORITHMS.iter().zip(BUILDERS) {
+        for (entry, (_, built)) in ALGORITHMS.iter().zip(BUILDERS).filter(|(entry, _)| !entry.info.numbers) {
             same(built(), format!(r#"{{ "algorithm": "{}" }}"#, entry.info.name));
         }
         same(AveragedPerceptron::new().into(), r#"{ "readout": "averaged" }"#.to_owned());

@@ -3,13 +3,14 @@
 use crate::error::{Error, refuse};
 use crate::spec::{Classes, Spec};
 use crate::start::{MOST_WEIGHT_BYTES, Start};
+use crate::task::Task;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::Outcome;
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Direct, Examples, Hyperplanes, Multiclass, Observer, Plan, Rule,
-    Run, Schedule, Setup, Share, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Direct, Examples, Hyperplanes, Info, Multiclass, Numbers,
+    Observer, Plan, Rule, Run, Schedule, Setup, Share, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 #[cfg(not(target_family = "wasm"))]
@@ -84,6 +85,8 @@ pub(crate) struct Shape {
     pub n_rows: Option<usize>,
     /// How many rows an epoch has, if that is known.
     pub n_visits: Option<usize>,
+    /// What is to be predicted, by the class that stands for it, where numbers are learned.
+    pub targets: Option<Arc<[f64]>>,
 }
 
 /// Builds the learner that `spec` describes for `n_classes` classes: the only place where a name becomes a type.
@@ -122,6 +125,9 @@ fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
             options.multiclass,
         );
     }
+    if A::INFO.numbers {
+        return build_for_numbers(rule, spec, shape);
+    }
     if A::INFO.per_row {
         check_per_row(spec, A::INFO.name, n_classes, shape.n_rows)?;
     }
@@ -145,6 +151,27 @@ fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
         return with_kernel(Box::new(rule), kernel, spec, n_classes, setup, shape.n_rows);
     }
     one_of_its_kind(rule, spec, n_classes, setup)
+}
+
+/// The learner of a rule for numbers.
+fn build_for_numbers<A: Algorithm>(rule: A, spec: &Spec, shape: Shape) -> Result<Box<dyn Learner>, Error> {
+    let (has, wants) = (spec.task(), Task::Classes);
+    let targets = shape.targets.ok_or(Error::OtherTask { has, wants })?;
+    if A::INFO.per_row {
+        check_per_row(spec, A::INFO.name, 1, shape.n_rows)?;
+    }
+    if A::INFO.per_pair && shape.width > Info::MOST_PAIRED {
+        let expected =
+            "svr or lms with more than 4096 features, as this one has a number for every pair of them";
+        return refuse("algorithm", expected, A::INFO.name);
+    }
+    let start = match shape.start {
+        Some(Start::Network(_)) => return Err(Error::OtherStart),
+        Some(Start::Planes(planes)) => Some(planes),
+        None => None,
+    };
+    let setup = spec.setup(shape.width, start, Vec::new());
+    Ok(Box::new(Run::erased(rule, Multiclass::Numbers(Numbers::new(targets)), setup)?))
 }
 
 /// The learner of a rule that learns weights: in its own loop if it has one, else in the one of its space.

@@ -101,6 +101,7 @@ impl Online {
                 kernel,
                 n_rows: None,
                 n_visits: None,
+                targets: None,
             },
         )?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };

@@ -19,6 +19,8 @@ use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use crate::start::MOST_WEIGHT_BYTES;
+use crate::targets::Units;
+use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
@@ -163,7 +165,13 @@ impl<'a> Training<'a> {
             all = data.all();
             &all
         };
-        two_classes(data.labels(), data.classes(), rows)?;
+        let units = match spec.task() {
+            Task::Numbers => Some(Units::of(&data, rows)?),
+            _ => {
+                two_classes(data.labels(), data.classes(), rows)?;
+                None
+            }
+        };
         if data.dataset().is_none() {
             check_order(spec)?;
         }
@@ -179,7 +187,8 @@ impl<'a> Training<'a> {
         let learned = rows.iter().map(|&row| data.classes()[row as usize]);
         let costs = options.costs.counted(data.labels().names(), learned)?;
         let n_rows = data.classes().len();
-        let validation = options.validation.filter(|validation| n_rows >= validation.min_rows);
+        let validation =
+            options.validation.filter(|validation| units.is_none() && n_rows >= validation.min_rows);
         let parted = validation.map(|part| split_rows(data.classes(), rows, part.fraction, options.seed));
         let train_rows = parted.as_ref().map_or(rows, |(train_rows, _)| train_rows);
         if train_rows.is_empty() {
@@ -254,13 +263,17 @@ impl<'a> Training<'a> {
             None => (learner.read(spec.readout()), None),
         };
         let kept = kept.expect("learners remember what their spec reads out");
+        let (kept, labels_kept) = match &units {
+            Some(units) => (units.unscaled(kept), units.label(schema.as_deref())),
+            None => (kept, labels.clone()),
+        };
         check_device(spec.kernel().map_or(DeviceChoice::Auto, |kernel| kernel.device), &kept)?;
         let support_numbers = support_numbers(&kept, &mut data, train_rows)?;
         let model = Model {
             feature_names: names.clone(),
             training_summary: training_summary(train_rows.len(), learner.totals(), stopped, validation),
             provenance: Provenance { support_numbers, ..Provenance::of_data(values.get().to_owned()) },
-            ..hypothesis(&spec.with_costs(costs), &labels, map, kept)
+            ..hypothesis(&spec.with_costs(costs), &labels_kept, map, kept)
         };
         Ok(match schema.clone() {
             Some(schema) => model.with_schema(schema),
@@ -323,6 +336,10 @@ pub(crate) fn prepare(
         kernel,
         n_rows: seen.map(Dataset::len),
         n_visits: Some(rows.len()),
+        targets: match spec.task() {
+            Task::Numbers => Some(Units::of(data, rows)?.scaled),
+            _ => None,
+        },
     };
     let learner = build(spec, labels.len(), shape.clone())?;
     check_permutation(&spec.order(), data.classes().len(), rows)?;

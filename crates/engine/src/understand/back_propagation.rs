@@ -98,6 +98,7 @@ pub fn back_propagation(
         kernel: None,
         n_rows: Some(data.len()),
         n_visits: None,
+        targets: None,
     };
     let mut learner = build(&spec, names.len(), shape)?;
     let mut rounds = Vec::new();

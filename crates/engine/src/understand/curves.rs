@@ -40,6 +40,7 @@ pub fn learning_curve(
 ) -> Result<Vec<EpochPoint>, Error> {
     let options = Options { readout: Some(readout), validation: None, ..spec.options().clone() };
     let spec = Spec::new(options)?;
+    spec.check_classes()?;
     let mut curve = Curve { spec: &spec, data, parts: [rows, held], readout, loss, points: Vec::new() };
     Training::new(&spec, data).rows(rows).run(&mut curve)?;
     Ok(curve.points)
@@ -121,6 +122,7 @@ pub struct Growth {
 
 /// Trains one output, two classes, and writes down how its weights grow.
 pub fn growth(spec: &Spec, data: &Dataset) -> Result<(Model, Growth), Error> {
+    spec.check_classes()?;
     let mut watch = GrowthWatch {
         bias: spec.bias(),
         growth: Growth { points: Vec::new(), rounds: 0, mistakes: 0, radius: 0.0, plain: true },

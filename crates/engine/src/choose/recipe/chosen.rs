@@ -155,7 +155,7 @@ impl Fitting<'_> {
     }
 
     /// What was brought to standard scale, all rows together.
-    fn rescale(&self) -> Rescale {
+    pub(super) fn rescale(&self) -> Rescale {
         match self.outline.scaling {
             Scaling::Standard => {
                 Rescale::AllBut(self.schema.as_ref().map_or_else(Vec::new, Schema::indicators))
@@ -175,12 +175,13 @@ impl Fitting<'_> {
 
     /// The features that may bend; none if the shape of columns is settled, or they could not be read again. A scale that
     /// is asked for is one of straight columns, and a cross of columns that bend is another one than was raced.
-    fn numbers(&self, data: &Dataset) -> Vec<u32> {
+    pub(super) fn straight(&self, data: &Dataset) -> Vec<u32> {
         let is_asked = self.again.is_some_and(|(_, reading)| {
             reading.shape == Shape::Auto
                 && reading.scaling == Scaling::Auto
                 && reading.crosses.is_empty()
                 && reading.schema.is_none()
+                && !self.recipe.is_precomputed()
         });
         let schema = self.schema.as_ref().filter(|_| is_asked);
         let numbers = schema.map_or_else(Vec::new, |schema| schema.numbers(data.width()));
@@ -191,12 +192,12 @@ impl Fitting<'_> {
     }
 
     /// How columns of this shape bend, by the rows that are learned from.
-    fn bends(&self, shape: Shape, data: &Dataset, learned: &[u32]) -> Option<Bends> {
-        Bends::fit(shape, data.matrix(), learned.iter().map(|&row| row as usize), &self.numbers(data))
+    pub(super) fn bends(&self, shape: Shape, data: &Dataset, learned: &[u32]) -> Option<Bends> {
+        Bends::fit(shape, data.matrix(), learned.iter().map(|&row| row as usize), &self.straight(data))
     }
 
     /// All rows read once more with columns that bend, if they are to; the values of `data` are scaled.
-    fn read_bent(
+    pub(super) fn read_bent(
         &self,
         shape: Shape,
         data: &Dataset,
@@ -254,7 +255,7 @@ impl Fitting<'_> {
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             ties: Ties::clone(&self.recipe.ties),
             shapes,
-            numbers: self.numbers(data),
+            numbers: self.straight(data),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)
     }

@@ -41,7 +41,7 @@ pub(super) fn train(
     }
     let recipe = &recipe.tied(cells, &RowSource::Disk(&mut data))?;
     let schema = data.schema().clone();
-    infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
+    infer::check_label(recipe.task, &reading, &schema, data.classes().len(), data.labels())?;
     let Some(share) = recipe.estimate.share() else {
         return Err(Error::NeedsMemory { what: "cross-validation" });
     };

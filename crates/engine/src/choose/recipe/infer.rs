@@ -1,13 +1,18 @@
 //! What was taken for the label, and why. What cannot be guessed is asked.
 
+use super::{Recipe, TaskChoice};
 use crate::error::Error;
 use rosenblatt_data::formats::is_label_name;
 use rosenblatt_data::{LabelColumn, Labels, ReadOptions, Schema};
 
 /// More classes than this, of fewer than two rows each, are a sign of a mistake.
 const MANY_CLASSES: usize = 20;
-/// More whole numbers than this, most of them met once, are no codes of classes.
-const MOST_CODES: usize = 100;
+/// More whole numbers than this, of fewer rows each than that, are no codes of classes.
+const MOST_CODES: usize = 50;
+const FEWEST_OF_CODE: usize = 4;
+
+/// Few texts among labels: one in this many.
+const FEW_TEXTS: usize = 20;
 
 /// Which column was taken for the label, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,15 +43,45 @@ impl LabelFound {
     }
 }
 
+/// The recipe for numbers, and why, if the label is to be predicted as one.
+pub(super) fn for_numbers(
+    recipe: &Recipe,
+    schema: &Schema,
+    labels: &Labels,
+    rows: usize,
+) -> Result<Option<(Recipe, Option<String>)>, Error> {
+    let is_said = recipe.task == TaskChoice::Regression || recipe.names_numbers();
+    if !is_said && (recipe.task != TaskChoice::Auto || !is_quantity(labels.names(), rows)) {
+        return Ok(None);
+    }
+    let column =
+        schema.label.as_ref().map_or_else(|| "the label".to_owned(), |name| format!("column `{name}`"));
+    let why = (!is_said).then(|| {
+        format!(
+            "{column} is a quantity, {} different numbers in {rows} rows: numbers are predicted, not classes",
+            labels.len()
+        )
+    });
+    Ok(Some((recipe.for_numbers()?, why)))
+}
+
+/// What was found out about columns, with why numbers are predicted and without notes on classes.
+pub(super) fn without_classes(mut schema: Schema, why: Option<String>) -> Schema {
+    schema.notes.retain(|note| !note.starts_with("the labels ") && !note.starts_with("the classes "));
+    schema.notes.extend(why);
+    schema
+}
+
 /// A column that was taken for the label, and is different in most rows, is none; nor is a quantity.
 pub(super) fn check_label(
+    task: TaskChoice,
     how: &ReadOptions,
     schema: &Schema,
     rows: usize,
     labels: &Labels,
 ) -> Result<(), Error> {
     let classes = labels.len();
-    if is_quantity(labels.names(), rows) {
+    if task != TaskChoice::Classification && is_quantity(labels.names(), rows) {
         return Err(Error::Quantity { column: schema.label.clone(), classes, rows });
     }
     if how.label != LabelColumn::Guess || classes <= MANY_CLASSES || classes * 2 <= rows {
@@ -55,13 +90,16 @@ pub(super) fn check_label(
     Err(Error::NotALabel { column: schema.label.clone(), classes, rows })
 }
 
-/// Whether classes are the values of a quantity: many numbers, and some between whole ones or nearly as many as rows. Codes
+/// Whether classes are the values of a quantity: many numbers, and some between whole ones or each met a few times at most. Codes
 /// of classes are whole, and each is met again and again.
 fn is_quantity(names: &[String], rows: usize) -> bool {
-    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
-    let Some(numbers) = numbers.filter(|numbers| numbers.len() > MANY_CLASSES) else { return false };
+    let numbers: Vec<f64> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    // A few texts among many numbers are a quantity with mistakes in it, which the row is named for.
+    if numbers.len() <= MANY_CLASSES || (names.len() - numbers.len()) * FEW_TEXTS > names.len() {
+        return false;
+    }
     numbers.iter().any(|number| number.fract() != 0.0)
-        || (numbers.len() > MOST_CODES && numbers.len() * 2 > rows)
+        || (numbers.len() > MOST_CODES && numbers.len() * FEWEST_OF_CODE > rows)
 }
 
 #[cfg(test)]
@@ -76,6 +114,10 @@ mod tests {
         let codes: Vec<f64> = (0..400).map(f64::from).collect();
         assert!(!is_quantity(&names(&codes), 4000));
         assert!(is_quantity(&names(&codes), 500));
+        // A text or two are mistakes in a quantity.
+        let mut mistaken = names(&prices);
+        mistaken[7] = "n/a".to_owned();
+        assert!(is_quantity(&mistaken, 4000));
         // Grades, and names that are no numbers.
         assert!(!is_quantity(&names(&[1.0, 1.5, 2.0, 2.5]), 9));
         assert!(!is_quantity(&(0..90).map(|row| format!("w{row}")).collect::<Vec<_>>(), 91));

@@ -22,6 +22,7 @@
 mod chosen;
 mod disk;
 mod infer;
+mod numbers;
 mod ongoing;
 mod online;
 mod sentences;
@@ -30,7 +31,9 @@ mod suspicion;
 mod ties;
 
 pub use crate::estimate::{Calibrate, Plan};
+pub use crate::task::TaskChoice;
 pub use infer::LabelFound;
+pub use numbers::TrainedNumbers;
 pub use ongoing::Ongoing;
 
 use crate::calibration::{Calibration, Naming, Scored, n_curves};
@@ -55,7 +58,7 @@ use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::Shuffling;
 use rosenblatt_core::{Hyperplanes, Readout, Setting, Totals, settings};
-use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
+use rosenblatt_data::{Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,6 +80,9 @@ settings! {
         learning: Asked<Options> = Asked::default() => Setting::group("learning");
         /// What is learned from sentences. If it is not set, the format of the files decides whether they hold sentences.
         tagging: Option<Asked<TaggerOptions>> = None => Setting::group("tagging");
+        /// What is learned of the label: classes, or a number.
+        #[serde(with = "by_name")]
+        task: TaskChoice = TaskChoice::Auto => Setting::choice::<TaskChoice>().flag("task").common();
         /// Who decides what is learned. auto: a race, unless an option of learning is set that candidates do not share;
         /// given: the options; {"race": race options}: that race.
         choice: Choice = Choice::default() => Setting::other();
@@ -184,6 +190,8 @@ pub struct Trained {
     pub race: Option<Race>,
     /// What is proved about its mistakes with the margin that was found, if anything is.
     pub mistake_bound: Option<f64>,
+    /// What else there is to say where numbers are predicted; the estimate is with the model.
+    pub numbers: Option<TrainedNumbers>,
     /// Of a stream, the totals at every power of two of rows, and in the end.
     pub progress: Vec<Totals>,
     /// What a person may want to know about how the data was understood.
@@ -202,6 +210,7 @@ impl Trained {
             estimate: None,
             race: None,
             mistake_bound: None,
+            numbers: None,
             progress: Vec::new(),
             notes,
             is_unfinished: false,
@@ -266,6 +275,7 @@ impl Recipe {
             return sentences::check(self, &sentences::merged(self)?);
         }
         Spec::new(self.learning.options().clone())?;
+        self.check_numbers()?;
         match (self.estimate, self.calibration) {
             (Plan::HoldOut(share), _) if !(0.0..1.0).contains(&share) => {
                 refuse("hold-out", "at least 0 and below 1", share)
@@ -356,13 +366,41 @@ impl Recipe {
         {
             return Ok(trained);
         }
-        let reading = self.reading();
-        let (data, schema) = load_with_schema(source, &reading)?;
-        infer::check_label(&reading, &schema, data.classes().len(), data.labels())?;
+        let (reading, data, schema) = self.load(source)?;
+        if let Some((recipe, why)) = infer::for_numbers(self, &schema, data.labels(), data.classes().len())? {
+            let tied = recipe.tied(&cells, &(&data).into())?;
+            let again = Some(source).filter(|source| source.can_rewind());
+            let schema = infer::without_classes(schema, why);
+            let read = Read { reading: &reading, schema, again };
+            return tied.fit(source.name(), data, Some(read), checkpoint, monitor);
+        }
+        infer::check_label(self.task, &reading, &schema, data.classes().len(), data.labels())?;
         let tied = self.tied(&cells, &(&data).into())?;
         let can_bend = source.can_rewind() && rosenblatt_data::can_bend(source, &reading)?;
         let again = Some(source).filter(|_| can_bend);
         tied.fit(source.name(), data, Some(Read { reading: &reading, schema, again }), checkpoint, monitor)
+    }
+
+    /// Reads the rows, as many different labels as they may have if those are numbers.
+    fn load(&self, source: &Source) -> Result<(ReadOptions, Dataset, Schema), Error> {
+        let mut reading = self.reading();
+        let mut unlimited = reading.clone();
+        unlimited.limits.classes = u32::MAX as usize;
+        if self.task == TaskChoice::Regression || self.names_numbers() {
+            reading = unlimited.clone();
+        }
+        match load_with_schema(source, &reading) {
+            Ok((data, schema)) => Ok((reading, data, schema)),
+            Err(error) if error.kind() == ErrorKind::Limit && source.can_rewind() => {
+                let (data, schema) = load_with_schema(source, &unlimited)?;
+                let n_rows = data.classes().len();
+                match infer::for_numbers(self, &schema, data.labels(), n_rows)? {
+                    Some(_) => Ok((unlimited, data, schema)),
+                    None => Err(error.into()),
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The same for rows that are in memory already, and are taken as they are.
@@ -379,6 +417,9 @@ impl Recipe {
     pub fn train_rows(&self, data: Dataset, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.check()?;
         ties::check_rows(self)?;
+        if self.task == TaskChoice::Regression || self.names_numbers() {
+            return self.for_numbers()?.fit("rows in memory".to_owned(), data, None, None, monitor);
+        }
         self.fit("rows in memory".to_owned(), data, None, None, monitor)
     }
 
@@ -397,7 +438,7 @@ impl Recipe {
         let estimate = match (self.estimate, &self.start, self.refit) {
             // Rows that a model starts from, or that it is not to learn from, are one part.
             (Plan::Auto, Some(_), _) | (Plan::Auto, _, false) => Plan::HoldOut(defaults::HOLD_OUT),
-            (plan, ..) => plan.for_rows(&data),
+            (plan, ..) => plan.for_rows(&data, self.names_numbers()),
         };
         let estimate = match (self.estimate, estimate, self.ties.most_folds()) {
             (Plan::Auto, Plan::Folds(n_folds), Some(most)) => Plan::Folds(n_folds.min(most)),
@@ -421,15 +462,16 @@ impl Recipe {
             return Err(Error::TooFewRows { folds, rows: data.len() });
         }
         let mut notes = read.as_ref().map_or_else(Vec::new, |read| read.schema.notes.clone());
+        let numbers = self.names_numbers();
         if data.rows_are_alike() {
             notes.push(
                 "all features are constant: every row is the same, and no class can be told".to_owned(),
             );
         }
-        if let Some(Read { schema, .. }) = &read {
+        if let Some(Read { schema, .. }) = read.as_ref().filter(|_| !numbers) {
             notes.extend(suspicion::deciding(data, schema));
         }
-        notes.extend(suspicion::ordered(data).filter(|_| self.ties.is_empty()));
+        notes.extend(suspicion::ordered(data).filter(|_| self.ties.is_empty() && !numbers));
         notes.extend(self.told_of_copies(data));
         if let Some(model) = &self.start {
             notes.extend(start::told(model, data, self.blank)?);
@@ -439,6 +481,10 @@ impl Recipe {
         let again = read.as_ref().and_then(|read| Some((read.again?, read.reading)));
         let schema = read.map(|read| read.schema);
         notes.extend(told_of_weights(&spec, data)?);
+        if numbers {
+            let fitting = Fitting { recipe: self, spec, schema, calibrate: None, outline, notes, again };
+            return fitting.numbers(data, checkpoint, monitor);
+        }
         let mut calibrate = self.calibration.method();
         let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
         let (n_classes, too_many) =
@@ -485,14 +531,23 @@ impl Recipe {
     /// The parts of the rows: those to learn from, and those to judge by.
     fn parts(&self, rows: &RowSource<'_>) -> Result<Vec<Part>, Error> {
         let seed = self.learning.seed;
+        // Numbers are no classes to be spread evenly.
+        let flat: Vec<u32>;
+        let is_flat = self.names_numbers();
+        let classes = if is_flat {
+            flat = vec![0; rows.classes().len()];
+            &flat
+        } else {
+            rows.classes()
+        };
         Ok(match (self.estimate, rows.dataset()) {
-            (Plan::Folds(n_folds), Some(data)) if self.ties.is_empty() => {
+            (Plan::Folds(n_folds), Some(data)) if self.ties.is_empty() && !is_flat => {
                 Folds::new(data, n_folds, seed)?.into_parts()
             }
-            (Plan::Folds(n_folds), Some(_)) => self.ties.parts(rows.classes(), &rows.all(), n_folds, seed)?,
+            (Plan::Folds(n_folds), Some(_)) => self.ties.parts(classes, &rows.all(), n_folds, seed)?,
             (plan, _) => match plan.share() {
                 Some(share) if share > 0.0 => {
-                    vec![self.ties.split(rows.classes(), &rows.all(), share, seed)?]
+                    vec![self.ties.split(classes, &rows.all(), share, seed)?]
                 }
                 _ => Vec::new(),
             },

@@ -146,6 +146,7 @@ pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> R
     match (model.tagger(), format) {
         (Some(tagger), Export::Csv) => return weights::csv_of_tags(tagger),
         (Some(_), _) => model.check_task(Task::Classes)?,
+        (None, Export::Onnx) => model.check_task(Task::Classes)?,
         (None, _) => {}
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;

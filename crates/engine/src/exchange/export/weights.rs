@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::insight::feature_name;
 use crate::model::Model;
 use crate::tagger::Tagger;
+use crate::task::Task;
 use rosenblatt_core::Hyperplanes;
 use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
@@ -99,6 +100,10 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
         // What naming a class costs, a row per true class.
         "costs": model.costs().map(|costs| costs.rows().chunks(n_classes).map(<[f64]>::to_vec).collect::<Vec<_>>()),
     });
+    if model.task() == Task::Numbers {
+        // The one score is the prediction.
+        whole["task"] = json!(model.task());
+    }
     if let Some(bends) = bends(model) {
         whole["bends"] = json!(bends);
     }

@@ -11,7 +11,9 @@ use super::{
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::importance::Importance;
 use crate::keep::held_out::HeldOut;
+use crate::keep::numbers::{HeldNumbers, NumberEstimate};
 use crate::spec::{Options, Spec};
+use crate::task::Task;
 use rosenblatt_core::SparseRows;
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::{List, State};
@@ -36,6 +38,8 @@ const HELD_ROWS: &str = "held-out-rows";
 const HELD_CLASSES: &str = "held-out-classes";
 const HELD_PREDICTED: &str = "held-out-predicted";
 const HELD_SCORES: &str = "held-out-scores";
+const HELD_TARGETS: &str = "held-out-targets";
+const HELD_NUMBERS: &str = "held-out-numbers";
 const HELD_PROBABILITIES: &str = "held-out-log-probabilities";
 /// Magic, version, reserved, two lengths, checksum.
 pub(super) const PREFIX: usize = 64;
@@ -119,6 +123,8 @@ struct Header {
     map: Option<MapText>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     importance: Option<Importance>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    numbers: Option<NumberEstimate>,
     arrays: Vec<Array>,
 }
 
@@ -370,6 +376,11 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
     if let Some(held_out) = model.held_out() {
         encode_held_out(held_out, &mut body);
     }
+    if let Some(numbers) = model.held_numbers() {
+        body.u32s(HELD_ROWS, numbers.rows.iter().copied());
+        body.f64s(HELD_TARGETS, &numbers.targets);
+        body.f64s(HELD_NUMBERS, &numbers.predicted);
+    }
     let header = Header {
         format: MODEL.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
@@ -386,6 +397,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         date: model.provenance.date.as_ref().map(Date::to_string),
         map,
         importance: model.importance().cloned(),
+        numbers: model.held_numbers().map(|numbers| numbers.estimate),
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -726,7 +738,10 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         labels = labels.with_rest().ok_or_else(|| content("a class and the rest should be two classes"))?;
     }
     let n_classes = labels.len();
-    if n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
+    if spec.task() == Task::Numbers && n_classes != 1 {
+        return Err(content("it should name what it predicts, and nothing else"));
+    }
+    if spec.task() != Task::Numbers && n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
         return Err(content("it should name at least two different classes"));
     }
     let outputs = spec.n_outputs(n_classes);
@@ -770,7 +785,13 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         (true, Some(estimate)) => Some(Arc::new(decode_held_out(n_classes, estimate.rows, &mut arrays)?)),
         _ => None,
     };
+    let numbers = header.numbers.map(|estimate| decode_numbers(estimate, &mut arrays)).transpose()?;
     arrays.finish()?;
+    if spec.task() == Task::Numbers && calibration.is_some()
+        || spec.task() != Task::Numbers && numbers.is_some()
+    {
+        return Err(content("it should predict classes, or numbers, but not both"));
+    }
     if map.as_ref().is_some_and(|map| map.size() != kept.width()) {
         return Err(content("what comes out of its map is not as wide as its hypothesis"));
     }
@@ -810,6 +831,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
             support_numbers,
             held_out,
             importance: header.importance.map(Arc::new),
+            numbers: numbers.map(Arc::new),
         },
     })
 }
@@ -943,6 +965,17 @@ fn decode_held_out(n_classes: usize, n_held: u64, arrays: &mut Arrays<'_>) -> Re
     match held_out.fault(n_held) {
         Some(fault) => Err(content(fault)),
         None => Ok(held_out),
+    }
+}
+
+/// What was predicted of held-out rows, where that is numbers.
+fn decode_numbers(estimate: NumberEstimate, arrays: &mut Arrays<'_>) -> Result<HeldNumbers, FormatError> {
+    let rows = arrays.u32s(HELD_ROWS)?;
+    let (targets, predicted) = (arrays.f64s(HELD_TARGETS)?, arrays.f64s(HELD_NUMBERS)?);
+    let numbers = HeldNumbers { rows, targets, predicted, estimate };
+    match numbers.fault() {
+        Some(fault) => Err(content(fault)),
+        None => Ok(numbers),
     }
 }
 

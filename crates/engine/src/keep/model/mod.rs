@@ -22,6 +22,7 @@ pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
 pub use crate::keep::held_out::HeldOut;
+pub use crate::keep::numbers::{HeldNumbers, NumberEstimate, Spread};
 
 use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
@@ -203,6 +204,8 @@ pub(crate) struct Provenance {
     pub(crate) held_out: Option<Arc<HeldOut>>,
     /// What they say of the columns.
     pub(crate) importance: Option<Arc<Importance>>,
+    /// The same as `held_out`, where numbers are predicted, and what it comes to.
+    pub(crate) numbers: Option<Arc<HeldNumbers>>,
 }
 
 impl Provenance {
@@ -240,13 +243,18 @@ impl Model {
 
     /// What it is asked for.
     pub fn task(&self) -> Task {
-        if self.tagger().is_some() { Task::Tags } else { Task::Classes }
+        if self.tagger().is_some() { Task::Tags } else { self.spec.task() }
     }
 
     /// Refuses what another task is needed for.
     pub fn check_task(&self, wants: Task) -> Result<(), Error> {
         let has = self.task();
         if has == wants { Ok(()) } else { Err(Error::OtherTask { has, wants }) }
+    }
+
+    /// Refuses a model that knows nothing of rows of features.
+    pub(crate) fn check_rows(&self) -> Result<(), Error> {
+        if self.task() == Task::Tags { self.check_task(Task::Classes) } else { Ok(()) }
     }
 
     /// What was predicted of the rows that its estimate is made of, by a training that did not learn from them.

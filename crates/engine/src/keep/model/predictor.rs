@@ -127,6 +127,7 @@ impl Model {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn predict<'a>(&self, row: impl Into<Sample<'a>>) -> Result<&str, Error> {
+        self.check_task(Task::Classes)?;
         let mut predictor = self.predictor(0);
         let class = predictor.predict_seen(&self.as_seen(row.into())?);
         Ok(self.labels.name(class))
@@ -188,6 +189,7 @@ impl Model {
 
     /// [`Model::predict_all`] of rows that are lent.
     pub fn predict_view(&self, rows: View<'_>) -> Result<Vec<u32>, Error> {
+        self.check_task(Task::Classes)?;
         self.check_width(rows)?;
         let mut classes = Vec::with_capacity(rows.len());
         self.each(rows, |_, class, _| classes.push(class));
@@ -223,7 +225,7 @@ impl Model {
     /// An error if rows that have a value for each feature have not as many of them as the model. Sparse rows may end
     /// sooner, and features that the model does not know count nothing.
     pub(crate) fn check_width(&self, rows: View<'_>) -> Result<(), Error> {
-        self.check_task(Task::Classes)?;
+        self.check_rows()?;
         let is_dense = matches!(rows, View::Dense32(_) | View::Dense64(_));
         match (rows.width(), self.width()) {
             (found, expected) if is_dense && found != expected => Err(Error::WrongWidth { found, expected }),
@@ -291,7 +293,7 @@ impl Model {
 
     /// A row as the model sees it: of the right width, finite and scaled.
     fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
-        self.check_task(Task::Classes)?;
+        self.check_rows()?;
         let base = self.schema().filter(|schema| !schema.crosses.is_empty());
         let bends = self.schema().and_then(|schema| schema.bends.as_ref());
         let made = self.schema().filter(|schema| bends.is_some() || !schema.crosses.is_empty());
@@ -417,7 +419,7 @@ impl<'m> Predictor<'m> {
             kept => Cow::Borrowed(kept),
         };
         let options = spec.options();
-        let decision = spec.options().multiclass.decision(n_classes);
+        let decision = spec.decision(n_classes);
         let n_outputs = decision.n_outputs();
         Self {
             kept,

@@ -1,9 +1,10 @@
 //! How a model wants its data read: what it learned from stands in its schema, and every face asks here.
 
 use super::Model;
+use crate::task::Task;
 use rosenblatt_data::{
-    Column, ColumnKind, DataError, LabelColumn, Layout, Precision, ReadOptions, Schema, Source, Spelling,
-    Stream, blocks,
+    Column, ColumnKind, DataError, LabelColumn, Layout, Limits, Precision, ReadOptions, Schema, Source,
+    Spelling, Stream, blocks,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ impl Model {
     /// `how` for rows whose classes are known: columns, words and scales are those of the training data.
     #[must_use]
     pub fn to_evaluate(&self, how: ReadOptions) -> ReadOptions {
-        ReadOptions { schema: Some(self.schema_of_rows()), ..how }
+        ReadOptions { schema: Some(self.schema_of_rows()), limits: self.limits(how.limits), ..how }
     }
 
     /// `how` for rows whose classes are to be predicted. A table may come with its labels or without; they are not
@@ -43,7 +44,19 @@ impl Model {
             LabelColumn::Guess if !is_table => LabelColumn::Absent,
             label => label,
         };
-        ReadOptions { schema: Some(schema), grow_classes: true, label, ..how }
+        ReadOptions {
+            schema: Some(schema),
+            grow_classes: true,
+            label,
+            limits: self.limits(how.limits),
+            ..how
+        }
+    }
+
+    /// Numbers may all differ, where classes are limited.
+    fn limits(&self, limits: Limits) -> Limits {
+        let classes = if self.task() == Task::Numbers { u32::MAX as usize } else { limits.classes };
+        Limits { classes, ..limits }
     }
 
     /// The rows of a source whose classes are to be predicted, piece by piece, as the model sees them.

@@ -145,7 +145,15 @@ impl Mixture {
         let n_visits = Some(self.counts.iter().sum::<u64>() as usize);
         let class_weights = self.class_weights.clone();
         let start = start.map(Start::from);
-        let shape = Shape { width: self.width, class_weights, start, kernel: None, n_rows: None, n_visits };
+        let shape = Shape {
+            width: self.width,
+            class_weights,
+            start,
+            kernel: None,
+            n_rows: None,
+            n_visits,
+            targets: None,
+        };
         build(spec, self.labels.len(), shape)
     }
 

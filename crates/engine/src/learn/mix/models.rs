@@ -5,6 +5,7 @@ use super::{Mixing, taggers};
 use crate::error::Error;
 use crate::model::{Model, Provenance, training_summary};
 use crate::spec::{Options, Spec};
+use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 
@@ -27,6 +28,9 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
     };
     if models.len() == 1 {
         return Ok(first.clone());
+    }
+    for model in models.iter().filter(|model| model.task() == Task::Numbers) {
+        model.check_task(Task::Classes)?;
     }
     let mut differences = Vec::new();
     for (number, model) in models.iter().enumerate() {

@@ -205,6 +205,7 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
 
 /// Refuses what has no weights that could be written down.
 fn check(spec: &Spec) -> Result<(), Error> {
+    spec.check_classes()?;
     if spec.options().map.is_some() {
         return Err(Error::Mapped { what: "a trace shows" });
     }
@@ -615,7 +616,7 @@ mod tests {
             assert_eq!(trace.outputs.len(), 3, "{multiclass}");
             assert_eq!(trace.ending, Ending::Over(Stopped::Clean), "{multiclass}");
         }
-        for entry in crate::algorithms::ALGORITHMS.iter() {
+        for entry in crate::algorithms::ALGORITHMS.iter().filter(|entry| !entry.info.numbers) {
             let options = Options {
                 algorithm: entry.info.name.to_owned(),
                 bias: Some(Bias::None),

@@ -80,6 +80,7 @@ impl Observer for Pacer {
 impl Walk {
     /// A run that has not begun, over `rows` of the data, or over all.
     pub fn new(spec: Spec, data: Arc<Dataset>, rows: Option<Vec<u32>>) -> Result<Self, Error> {
+        spec.check_classes()?;
         let rows = rows.unwrap_or_else(|| (0..data.len() as u32).collect());
         two_classes(data.labels(), data.classes(), &rows)?;
         check_finite(data.view())?;

@@ -1,0 +1,178 @@
+//! Numbers as labels: what a person sees of a regression, from `train` to `predict --interval`, and what is refused.
+
+use crate::bench::Bench;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Houses whose price is `20 + 3 rooms - 0.5 age`, five more with a garden, and noise that has no pattern.
+fn houses(n_rows: usize) -> String {
+    let mut text = "rooms,age,garden,price\n".to_owned();
+    for row in 0..n_rows {
+        let (rooms, age) = (row * 37 % 101 % 8 + 1, row * 53 % 97 % 60);
+        let garden = ["yes", "no"][row * 31 % 7 % 2];
+        let noise = ((row * 7919 % 1009) as f64 / 1009.0 - 0.5) * 4.0;
+        let price =
+            20.0 + 3.0 * rooms as f64 - 0.5 * age as f64 + if garden == "yes" { 5.0 } else { 0.0 } + noise;
+        let _ = writeln!(text, "{rooms},{age},{garden},{price:.3}");
+    }
+    text
+}
+
+fn refused(bench: &Bench, line: &str, expected: &[&str]) {
+    let done = bench.run(line);
+    assert!(matches!(done.code, Some(1 | 2)), "{line}\n{}", done.all());
+    for words in expected {
+        assert!(done.all().contains(words), "expected {words:?} of {line}\n{}", done.all());
+    }
+}
+
+#[test]
+fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(300));
+    let report = bench.ok("rosenblatt train houses.csv --label price --model houses.model");
+    for words in [
+        "number to predict: column `price` (",
+        "different numbers in 300 rows: numbers are predicted, not classes",
+        "root mean squared error: 1.1",
+        "always saying the mean: ",
+        "mean absolute error: ",
+        "variance explained (R2): 0.9",
+        "cross-validated over 5 folds of 300 rows",
+        "what moves price most: age -",
+    ] {
+        assert!(report.contains(words), "expected {words:?} in\n{report}");
+    }
+    // New rows: the truth is known, and noise is at most 2.
+    bench.write("new.csv", "rooms,age,garden\n5,10,yes\n1,50,no\n");
+    let lines = bench.ok("rosenblatt predict new.csv --model houses.model");
+    let numbers: Vec<f64> = lines.lines().map(|line| line.parse().unwrap()).collect();
+    assert!((numbers[0] - 35.0).abs() < 0.5 && (numbers[1] + 2.0).abs() < 0.5, "{numbers:?}");
+    let csv = bench.ok("rosenblatt predict new.csv --model houses.model --interval 0.9");
+    assert!(csv.starts_with("prediction,low,high\n"), "{csv}");
+    let cells: Vec<f64> = csv.lines().nth(1).unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+    assert!((1.5..2.1).contains(&(cells[2] - cells[0])) && cells[0] == numbers[0], "{csv}");
+    // The reasons add up to the prediction.
+    let json = bench.ok("rosenblatt predict new.csv --model houses.model --explain 9 --json");
+    let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    let sum = |side: &str| {
+        let parts = first[side].as_array().unwrap().iter();
+        parts.map(|part| part["contribution"].as_f64().unwrap()).sum::<f64>()
+    };
+    let whole = first["base"].as_f64().unwrap() + sum("for") + sum("against");
+    assert!((whole - first["prediction"].as_f64().unwrap()).abs() < 1e-9, "{first}");
+    let judged = bench.ok("rosenblatt evaluate houses.csv --model houses.model --json");
+    let judged: Value = serde_json::from_str(judged.lines().last().unwrap()).unwrap();
+    assert!(judged["rmse"]["value"].as_f64().unwrap() < 1.3 && judged["rows"] == 300, "{judged}");
+    let inside = bench.ok("rosenblatt inspect houses.model");
+    assert!(inside.contains("number to predict: price") && inside.contains("interval of 90 %"), "{inside}");
+    let weights: Value =
+        serde_json::from_str(&bench.ok("rosenblatt inspect houses.model --export json -")).unwrap();
+    assert_eq!((&weights["task"], &weights["hyperplanes"][0]["for"]), (&"numbers".into(), &"price".into()));
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes_whatever_the_threads_and_the_format() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(200));
+    for threads in [1, 2] {
+        bench.ok(&format!(
+            "rosenblatt train houses.csv --label price --threads {threads} --model t{threads}.model"
+        ));
+    }
+    assert!(
+        std::fs::read(bench.path("t1.model")).unwrap() == std::fs::read(bench.path("t2.model")).unwrap(),
+        "threads"
+    );
+    let (mut csv, mut svm) = ("f1,f2,label\n".to_owned(), String::new());
+    for row in 0..120 {
+        let (a, b) = (row * 37 % 101, row * 53 % 97);
+        let target = f64::from(a) * 0.25 - f64::from(b) * 1.5 + f64::from(row * 7 % 5) * 0.125;
+        let _ = writeln!(csv, "{a},{b},{target}");
+        let _ = writeln!(svm, "{target} 1:{a} 2:{b}");
+    }
+    bench.write("d.csv", csv);
+    bench.write("d.svm", svm);
+    bench.ok("rosenblatt train d.csv --label label --scale none --model csv.model");
+    bench.ok("rosenblatt train d.svm --scale none --model svm.model");
+    assert!(
+        std::fs::read(bench.path("csv.model")).unwrap() == std::fs::read(bench.path("svm.model")).unwrap(),
+        "formats"
+    );
+}
+
+#[test]
+fn a_bad_number_is_named_with_its_row_and_the_cure() {
+    let bench = Bench::new();
+    let with = |cell: &str| {
+        let mut lines: Vec<String> = houses(60).lines().map(str::to_owned).collect();
+        let (rest, _) = lines[7].rsplit_once(',').unwrap();
+        lines[7] = format!("{rest},{cell}");
+        lines.join("\n") + "\n"
+    };
+    let train = "rosenblatt train bad.csv --label price --model bad.model";
+    for (cell, expected) in [
+        ("cheap", &["row 7 is `cheap`, but should be a number", "mend the row"][..]),
+        ("2024-05-31", &["row 7 is `2024-05-31`", "days since"]),
+        ("1e300", &["row 7 is 1e300", "at most 1e100 in size"]),
+        ("inf", &["bad.csv:8:", "finite number, but is `inf`"]),
+        ("NA", &["bad.csv:8:", "the label is missing"]),
+    ] {
+        bench.write("bad.csv", with(cell));
+        refused(&bench, train, expected);
+    }
+    let same: String = houses(60).lines().enumerate().fold(String::new(), |text, (row, line)| {
+        let (rest, cell) = line.rsplit_once(',').unwrap();
+        text + rest + "," + if row == 0 { cell } else { "7.5" } + "\n"
+    });
+    bench.write("bad.csv", same);
+    refused(&bench, &format!("{train} --task regression"), &["7.5 in every row", "--label"]);
+}
+
+#[test]
+fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(120));
+    bench.write("codes.csv", {
+        let line = |row: usize| format!("{},{},{}\n", row % 7, row % 5, (row % 7 + row % 5) % 4);
+        "a,b,label\n".to_owned() + &(0..120).map(line).collect::<String>()
+    });
+    bench.write("halves.csv", {
+        let line = |row: usize| format!("{},{},{}\n", row % 25, row % 4, (row % 25) as f64 * 0.5);
+        "a,b,label\n".to_owned() + &(0..200).map(line).collect::<String>()
+    });
+    // Few whole numbers are classes, unless you set the task.
+    assert!(bench.ok("rosenblatt train codes.csv --model codes.model").contains("4 classes"));
+    let report = bench.ok("rosenblatt train codes.csv --task regression --model n.model");
+    assert!(report.contains("root mean squared error") && !report.contains("is a quantity"), "{report}");
+    let report = bench.ok("rosenblatt train codes.csv -a huber --param delta=0.2 --model n.model");
+    assert!(report.contains("huber"), "{report}");
+    let report = bench
+        .ok("rosenblatt train halves.csv --task classification -a perceptron --model c.model");
+    assert!(report.contains("25 classes"), "{report}");
+    assert!(bench.ok("rosenblatt train halves.csv --model h.model").contains("25 different numbers in 200 rows"));
+    bench.ok("rosenblatt train houses.csv --label price --model houses.model");
+    let numbers = "ridge, huber, quantile, svr, lms, pa-regression";
+    for (line, expected) in [
+        ("rosenblatt train houses.csv --label price -a perceptron --model x.model", numbers),
+        ("rosenblatt train houses.csv --label garden -a ridge --model x.model", "should be a number"),
+        ("rosenblatt train houses.csv --label price -a ridge --online --model x.model", "online"),
+        ("rosenblatt train houses.csv --label price -a ridge --kernel rbf --model x.model", "kernel"),
+        ("rosenblatt train houses.csv --label price -a ridge --readout voted --model x.model", "readout"),
+        ("rosenblatt predict houses.csv --model houses.model --probabilities", "predicts numbers"),
+        ("rosenblatt predict houses.csv --model houses.model --interval 1.5", "between 0 and 1"),
+        ("rosenblatt predict houses.csv --model houses.model --interval 0.999", "too few"),
+        ("rosenblatt predict codes.csv --model codes.model --interval 0.9", "classifies rows"),
+        ("rosenblatt plot roc houses.csv --model houses.model --output x.svg", "predicts numbers"),
+        ("rosenblatt report houses.csv --model houses.model", "predicts numbers"),
+        ("rosenblatt inspect houses.model --export onnx x.onnx", "predicts numbers"),
+        ("rosenblatt mix houses.model n.model --output x.model", "predicts numbers"),
+        ("rosenblatt trace houses.csv --label price -a lms", "predicts numbers"),
+        (
+            "rosenblatt train houses.csv --label price --start-from houses.model --model x.model",
+            "predicts numbers",
+        ),
+    ] {
+        refused(&bench, line, &[expected]);
+    }
+}
