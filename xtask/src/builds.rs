@@ -5,7 +5,7 @@
 
 use crate::say;
 use crate::test::{cargo, processor_seconds};
-use crate::tools::{after, cores, load, machine, number, told};
+use crate::tools::{after, cores, load, machine, number};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,11 +64,12 @@ pub(crate) fn bench(words: &[String]) -> Result<(), String> {
 
 /// Builds a tree from nothing.
 fn build(tree: &Path, arguments: &[&str]) -> Result<Cost, String> {
-    let target = std::env::current_dir().map_err(told("the folder"))?.join("target/bench-build");
+    let failed = |error: std::io::Error| format!("{}: {error}", tree.display());
+    let target = std::env::current_dir().map_err(failed)?.join("target/bench-build");
     if target.exists() {
-        fs::remove_dir_all(&target).map_err(told("removing the last build"))?;
+        fs::remove_dir_all(&target).map_err(failed)?;
     }
-    let manifest = fs::read_to_string(tree.join("crates/cli/Cargo.toml")).map_err(told("the checkout"))?;
+    let manifest = fs::read_to_string(tree.join("crates/cli/Cargo.toml")).map_err(failed)?;
     // Once everything was built by default.
     let has_full = manifest.lines().any(|line| line.starts_with("full = "));
     let arguments = if has_full || !arguments.contains(&"full") { arguments } else { &arguments[..2] };
@@ -77,7 +78,7 @@ fn build(tree: &Path, arguments: &[&str]) -> Result<Cost, String> {
     run(tree, &target, arguments)?;
     let (wall, processor) = (start.elapsed().as_secs_f64(), processor_seconds() - before);
     let program: PathBuf = target.join("release/rosenblatt");
-    let bytes = program.metadata().map_err(told("the program"))?.len();
+    let bytes = program.metadata().map_err(failed)?.len();
     Ok(Cost { wall, processor, bytes })
 }
 

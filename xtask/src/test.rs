@@ -101,7 +101,7 @@ pub(crate) fn processor_seconds() -> f64 {
     fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Checks that the command line compiles with its default features and without any, and the two crates that features
+/// Checks that the command line compiles with its default features and without any, and the crates that features
 /// reach into with each of theirs alone. With all of them everything else here is built.
 fn features() -> Result<(), String> {
     let check = |words: &[&str]| {
@@ -112,6 +112,7 @@ fn features() -> Result<(), String> {
     for (package, features) in [
         ("rosenblatt-data", &["arrow", "bundled", "images", "jpeg", "ndarray", "parquet"][..]),
         ("rosenblatt-server", &["arrow", "tls", "zstd"]),
+        ("rosenblatt", &["gpu"]),
     ] {
         for feature in features {
             check(&["--package", package, "--features", feature])?;
