@@ -222,3 +222,36 @@ fn bounds_stand_beside_the_mistakes_while_training() {
     let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");
     assert!(three.code == Some(1) && three.stderr.contains("two classes"), "{}", three.all());
 }
+
+#[test]
+fn how_columns_move_a_score_is_proved_of_a_model() {
+    let bench = Bench::new();
+    let row = |i: u32| {
+        let (up, hump) = (i * 37 % 100, i * 61 % 90);
+        let is_high = f64::from(up) + 60.0 * f64::from(hump).mul_add(0.07, -3.1).cos() > 60.0;
+        format!(
+            "{up},{hump},{},{}\n",
+            ["a", "b", "c"][(i % 3) as usize],
+            if is_high { "high" } else { "low" }
+        )
+    };
+    bench.write("t.csv", format!("up,hump,kind,class\n{}", (0..400).map(row).collect::<String>()));
+    bench.ok(
+        "rosenblatt train t.csv --label class --shape 'bend(knots=4)' --positive high --model bent.model",
+    );
+    let all = bench.ok("rosenblatt certify bent.model --monotone");
+    assert!(all.contains("hump, for high: rises between") && all.contains("and falls between"), "{all}");
+    let wrong = bench.run("rosenblatt certify bent.model --monotone hump=+");
+    assert_eq!(wrong.code, Some(1), "{}", wrong.all());
+    assert!(wrong.stderr.contains("`hump` adds for high should never fall"), "{}", wrong.stderr);
+    for (wish, message) in [("kind=+", "no column of numbers"), ("age=+", "`up`, `hump`"), ("up", "COLUMN=+")]
+    {
+        let refused = bench.run(&format!("rosenblatt certify bent.model --monotone {wish}"));
+        assert_eq!(refused.code, Some(2), "{}", refused.all());
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
+    bench.ok("rosenblatt train t.csv --label class --shape line --positive high --model line.model");
+    assert!(bench.ok("rosenblatt certify line.model --monotone up=+").contains("up, for high: never falls"));
+    let wrong = bench.run("rosenblatt certify line.model --monotone up=-");
+    assert!(wrong.stderr.contains("it rises everywhere"), "{}", wrong.all());
+}

@@ -130,6 +130,7 @@ fn every_command_prints_what_its_schema_says() {
         ),
         ("certify-check", vec![format!("certify {iris} --check setosa.json")]),
         ("certify-model", vec![format!("certify {notes} --model n.model")]),
+        ("certify-monotone", vec!["certify n.model --monotone".to_owned()]),
         (
             "trace",
             vec![

@@ -97,8 +97,8 @@ use keep::{mapped, ranking};
 pub use learn::{builders, mix, tagger, train};
 use learn::{learner, online};
 pub use understand::{
-    back_propagation, blackboard, curves, explain, insight, misclassified, reproduce, slice, summary, trace,
-    vote_count,
+    back_propagation, blackboard, curves, explain, insight, misclassified, monotone, reproduce, slice,
+    summary, trace, vote_count,
 };
 
 pub use catalogue::catalogue;

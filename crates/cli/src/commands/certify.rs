@@ -11,6 +11,7 @@ use crate::ui;
 use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
 use rosenblatt::files::{read_text, write_whole};
+use rosenblatt::monotone::{Course, courses};
 use rosenblatt::separation::{self, Sides, Study, verify};
 use rosenblatt::{Dataset, Error, Model};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, load_source};
@@ -32,7 +33,8 @@ const VERDICT_SHARE: f64 = 0.85;
   rosenblatt certify data.csv --certificate proof.json      keep the proof
   rosenblatt certify data.csv --check proof.json            check a proof, exactly
   rosenblatt certify data.csv --model data.model            a model's mistakes
-  rosenblatt certify xor.csv --kernel polynomial            a polynomial's space")]
+  rosenblatt certify xor.csv --kernel polynomial            a polynomial's space
+  rosenblatt certify data.model --monotone                  which columns a score rises or falls with")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -73,6 +75,12 @@ pub(crate) struct Args {
     /// Certify the mistakes of this model instead. It has two classes and weights: no kernel, no votes
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
     model: Option<PathBuf>,
+    /// Prove of a model, named in the place of data, that what a column adds never falls (`age=+`) or never rises
+    /// (`hours=-`), over all numbers; without columns, say of each how it goes
+    #[arg(long, value_name = "COLUMN=SIGN,...", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
+        "certificate", "check", "model", "positive", "kernel", "bias",
+    ])]
+    monotone: Option<String>,
     /// Print the verdict as JSON
     #[arg(long)]
     json: bool,
@@ -86,6 +94,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if !(args.offset >= 0.0 && args.offset.is_finite()) {
         return Err(Failure::Usage(format!("`--offset` should be at least 0, but is {}", args.offset)));
+    }
+    if let Some(wishes) = &args.monotone {
+        return monotone(args, wishes);
     }
     if let Some(path) = &args.model {
         // As `evaluate` reads them: a model is judged on the rows it would be given.
@@ -252,4 +263,46 @@ fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<
         return ui::print(&format!("{report}\n"));
     }
     ui::print(&say::misclassified(&rows, &wrong))
+}
+
+/// How what each column adds moves with it, and whether that is as wished.
+fn monotone(args: &Args, wishes: &str) -> Result<(), Failure> {
+    let usage = |message: String| Err(Failure::Usage(message));
+    let [path] = &args.files[..] else {
+        return usage(
+            "`--monotone` is proved of one model: `rosenblatt certify MODEL --monotone`".to_owned(),
+        );
+    };
+    let mut wished = Vec::new();
+    for wish in wishes.split(',').filter(|wish| !wish.is_empty()) {
+        match wish.rsplit_once('=') {
+            Some((column, "+")) => wished.push((column, true)),
+            Some((column, "-")) => wished.push((column, false)),
+            _ => return usage(format!("`--monotone` takes COLUMN=+ or COLUMN=-, but this is `{wish}`")),
+        }
+    }
+    let model = Model::load(path)?;
+    model.check_room("a certificate", 16)?;
+    let all = courses(&model)?;
+    let known = |name: &str| all.iter().any(|course| course.column == name);
+    if let Some((name, _)) = wished.iter().find(|(name, _)| !known(name)) {
+        let mut columns: Vec<&str> = all.iter().map(|course| course.column.as_str()).collect();
+        columns.dedup();
+        let columns = columns.join("`, `");
+        return usage(format!("`{name}` is no column of numbers of this model; there are `{columns}`"));
+    }
+    let wish = |course: &Course| wished.iter().find(|(name, _)| *name == course.column);
+    let asked: Vec<&Course> =
+        all.iter().filter(|course| wished.is_empty() || wish(course).is_some()).collect();
+    let broken = asked.iter().find_map(|course| {
+        let (_, rising) = wish(course)?;
+        let place = if *rising { course.falls } else { course.rises }?;
+        Some(say::broken(course, *rising, place))
+    });
+    if args.json {
+        ui::print(&format!("{}\n", json!({ "columns": asked, "broken": broken })))?;
+    } else {
+        ui::print(&asked.iter().map(|course| say::course(course)).collect::<String>())?;
+    }
+    broken.map_or(Ok(()), |broken| Err(Failure::Work(broken)))
 }

@@ -5,6 +5,7 @@ use crate::report::short_number;
 use crate::ui::{self, count, counted};
 use rosenblatt::Dataset;
 use rosenblatt::certify::{BigInt, Certificate, Claim, Findings, MOST_PAIRS, Rows, Verdict};
+use rosenblatt::monotone::Course;
 use rosenblatt::separation::{Sides, Study};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -352,4 +353,32 @@ pub(super) fn json(timed: &Timed, data: &Dataset) -> Value {
     let mut told = timed.study.summary(data);
     told["seconds"] = timed.time.as_secs_f64().into();
     told
+}
+
+/// How what a column adds to a score moves with it.
+pub(super) fn course(course: &Course) -> String {
+    let Course { column, output, rises, falls, .. } = course;
+    let how = match (rises, falls) {
+        (None, None) => "adds the same whatever its value".to_owned(),
+        (Some(_), None) => "never falls".to_owned(),
+        (None, Some(_)) => "never rises".to_owned(),
+        (Some(up), Some(down)) => format!("rises {} and falls {}", place(*up), place(*down)),
+    };
+    format!("{column}, for {output}: {how}\n")
+}
+
+/// That it does not move as it should.
+pub(super) fn broken(course: &Course, rising: bool, at: [f64; 2]) -> String {
+    let Course { column, output, .. } = course;
+    let (never, does) = if rising { ("fall", "falls") } else { ("rise", "rises") };
+    format!("what `{column}` adds for {output} should never {never}, but it {does} {}", place(at))
+}
+
+/// Where it does.
+fn place([low, high]: [f64; 2]) -> String {
+    match (low.is_finite(), low == high) {
+        (false, _) => "everywhere".to_owned(),
+        (true, true) => format!("at {low}, which has a weight of its own"),
+        (true, false) => format!("between {low} and {high}"),
+    }
 }

@@ -6,6 +6,7 @@ pub mod curves;
 pub mod explain;
 pub mod insight;
 pub mod misclassified;
+pub mod monotone;
 pub mod reproduce;
 pub(crate) mod shuffling;
 pub mod slice;
