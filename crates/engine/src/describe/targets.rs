@@ -78,7 +78,7 @@ impl Units {
     }
 
     /// What is predicted.
-    pub(crate) fn label(&self, schema: Option<&Schema>) -> Labels {
+    pub(crate) fn label(schema: Option<&Schema>) -> Labels {
         let name = schema.and_then(|schema| schema.label.clone());
         Labels::in_order(vec![name.unwrap_or_else(|| NAMELESS.to_owned())])
     }
