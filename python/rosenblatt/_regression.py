@@ -87,6 +87,8 @@ class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
             _inputs.check_sparse(X)
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=True)
             y = column_or_1d(y, warn=True).astype(np.float64)
+            if len(y) < 2:
+                raise ValueError("training needs at least two rows, but n_samples = 1")
             if not np.isfinite(y).all():
                 raise ValueError("Input y contains NaN or infinity: every row needs a finite number.")
             weights = None

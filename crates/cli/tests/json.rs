@@ -90,6 +90,7 @@ fn every_command_prints_what_its_schema_says() {
                 format!("train {notes} --model n.model --bounds"),
                 format!("train {iris} --model m.model --algorithm mlp --hidden 4"),
                 format!("train {notes} --model bent.model --shape auto"),
+                format!("train {iris} --label petal_length --model petal.model"),
             ],
         ),
         (
@@ -106,18 +107,28 @@ fn every_command_prints_what_its_schema_says() {
                 format!("predict {iris} --model v.model --votes --explain 2"),
                 format!("predict {iris} --model i.model"),
                 format!("predict {notes} --model bent.model --explain 2"),
+                format!("predict {iris} --model petal.model --interval 0.9 --explain 2"),
             ],
         ),
         (
             "evaluate",
-            vec![format!("evaluate {notes} --model n.model"), format!("evaluate {notes} --model none.model")],
+            vec![
+                format!("evaluate {notes} --model n.model"),
+                format!("evaluate {notes} --model none.model"),
+                format!("evaluate {iris} --model petal.model"),
+            ],
         ),
         (
             "report",
             vec![format!("report {notes} --model n.model"), format!("report {notes} --model none.model")],
         ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
-        ("inspect", ["n", "i", "v", "none", "m", "bent"].map(|model| format!("inspect {model}.model")).to_vec()),
+        (
+            "inspect",
+            ["n", "i", "v", "none", "m", "bent", "petal"]
+                .map(|model| format!("inspect {model}.model"))
+                .to_vec(),
+        ),
         (
             "certify",
             vec![

@@ -147,10 +147,11 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
     assert!(report.contains("root mean squared error") && !report.contains("is a quantity"), "{report}");
     let report = bench.ok("rosenblatt train codes.csv -a huber --param delta=0.2 --model n.model");
     assert!(report.contains("huber"), "{report}");
-    let report = bench
-        .ok("rosenblatt train halves.csv --task classification -a perceptron --model c.model");
+    let report = bench.ok("rosenblatt train halves.csv --task classification -a perceptron --model c.model");
     assert!(report.contains("25 classes"), "{report}");
-    assert!(bench.ok("rosenblatt train halves.csv --model h.model").contains("25 different numbers in 200 rows"));
+    assert!(
+        bench.ok("rosenblatt train halves.csv --model h.model").contains("25 different numbers in 200 rows")
+    );
     bench.ok("rosenblatt train houses.csv --label price --model houses.model");
     let numbers = "ridge, huber, quantile, svr, lms, pa-regression";
     for (line, expected) in [
@@ -165,6 +166,7 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt predict codes.csv --model codes.model --interval 0.9", "classifies rows"),
         ("rosenblatt plot roc houses.csv --model houses.model --output x.svg", "predicts numbers"),
         ("rosenblatt report houses.csv --model houses.model", "predicts numbers"),
+        ("rosenblatt certify houses.csv --model houses.model", "predicts numbers"),
         ("rosenblatt inspect houses.model --export onnx x.onnx", "predicts numbers"),
         ("rosenblatt mix houses.model n.model --output x.model", "predicts numbers"),
         ("rosenblatt trace houses.csv --label price -a lms", "predicts numbers"),

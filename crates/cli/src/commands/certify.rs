@@ -13,7 +13,7 @@ use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
 use rosenblatt::files::{read_text, write_whole};
 use rosenblatt::monotone::{Course, courses};
 use rosenblatt::separation::{self, Sides, Study, verify};
-use rosenblatt::{Dataset, Error, Model};
+use rosenblatt::{Dataset, Error, Model, Task};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, load_source};
 use serde_json::json;
 use std::ffi::OsString;
@@ -237,6 +237,7 @@ pub(super) fn checked(path: &Path, files: &[OsString], data: &DataArgs) -> Resul
 /// How many mistakes a model makes, beyond doubt about rounding.
 fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<(), Failure> {
     let model = Model::load(path)?;
+    model.check_task(Task::Classes)?;
     model.check_room("a certificate", 16)?;
     read.schema = model.schema().cloned();
     let data = load_source(&Source::find_all(&args.files)?, &read)?;

@@ -57,9 +57,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             ui::note("note: these are the rows it was trained from: expect larger errors on new ones");
         }
         let rows = counted(estimate.rows, "row", "rows");
-        return ui::print(&match args.json {
-            true => format!("{}\n", serde_json::json!(estimate)),
-            false => format!("{}on {rows}\n", report::describe_numbers(&estimate)),
+        return ui::print(&if args.json {
+            format!("{}\n", serde_json::json!(estimate))
+        } else {
+            format!("{}on {rows}\n", report::describe_numbers(&estimate))
         });
     }
     let evaluation = evaluate(&model, &data)?;

@@ -123,8 +123,7 @@ fn factorise(matrix: &mut [f64], width: usize) -> bool {
             row[j] = (row[j] - taken) / other[j];
         }
         let left = before - row[..i].iter().map(|value| value * value).sum::<f64>();
-        // Not greater: what is no number is refused as well.
-        if !(left > PIVOT * before) {
+        if left.is_nan() || left <= PIVOT * before {
             return false;
         }
         row[i] = left.sqrt();

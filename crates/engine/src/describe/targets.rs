@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// No target is larger: squares and sums of them are numbers, too.
 const LARGEST: f64 = 1e100;
-/// What is predicted, if it has no name.
-const NAMELESS: &str = "target";
+/// What is predicted, if it has no name: as libsvm and tables of numbered columns call it, so that both give the same bytes.
+const NAMELESS: &str = "label";
 
 /// The number that each label stands for; the error names the first row whose label stands for none.
 pub(crate) fn targets(data: &RowSource<'_>) -> Result<Vec<f64>, Error> {
@@ -78,7 +78,7 @@ impl Units {
     }
 
     /// What is predicted.
-    pub(crate) fn label(&self, schema: Option<&Schema>) -> Labels {
+    pub(crate) fn label(schema: Option<&Schema>) -> Labels {
         let name = schema.and_then(|schema| schema.label.clone());
         Labels::in_order(vec![name.unwrap_or_else(|| NAMELESS.to_owned())])
     }

@@ -165,12 +165,11 @@ impl<'a> Training<'a> {
             all = data.all();
             &all
         };
-        let units = match spec.task() {
-            Task::Numbers => Some(Units::of(&data, rows)?),
-            _ => {
-                two_classes(data.labels(), data.classes(), rows)?;
-                None
-            }
+        let units = if spec.task() == Task::Numbers {
+            Some(Units::of(&data, rows)?)
+        } else {
+            two_classes(data.labels(), data.classes(), rows)?;
+            None
         };
         if data.dataset().is_none() {
             check_order(spec)?;
@@ -264,7 +263,7 @@ impl<'a> Training<'a> {
         };
         let kept = kept.expect("learners remember what their spec reads out");
         let (kept, labels_kept) = match &units {
-            Some(units) => (units.unscaled(kept), units.label(schema.as_deref())),
+            Some(units) => (units.unscaled(kept), Units::label(schema.as_deref())),
             None => (kept, labels.clone()),
         };
         check_device(spec.kernel().map_or(DeviceChoice::Auto, |kernel| kernel.device), &kept)?;

@@ -6,6 +6,7 @@ mod date;
 mod file;
 mod kernels;
 mod networks;
+mod numbers;
 mod predictor;
 mod reading;
 mod store;
