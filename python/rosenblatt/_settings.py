@@ -36,7 +36,8 @@ class Settings:
     Parameters
     ----------
     algorithm : str, default='perceptron'
-        Update rule. The table of algorithms lists all, each with its formula, its source and its parameters.
+        Update rule, or `auto`: a race of several. The table of algorithms lists all, each with its formula, its
+        source and its parameters.
     params : Mapping[str, float], default=None
         Parameters of the update rule, by name. Parameters that are left out have their defaults.
     rate : str | float, default=None
@@ -58,7 +59,7 @@ class Settings:
     order : str, default=None
         Order in which rows are visited; shuffle-epoch, or the rule's own if None.
     max_iter : int, default=20
-        Maximum number of epochs, each a visit of every training row. Candidates of a race have numbers of their own.
+        Maximum number of epochs. Each visits every training row. Candidates of a race have numbers of their own.
     max_updates : int, default=None
         Maximum number of updates; no limit if None.
     stop_when_clean : bool, default=True

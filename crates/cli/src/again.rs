@@ -5,9 +5,11 @@ use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema};
+use rosenblatt::recipe::{TaskChoice, note_on_quantity};
 use rosenblatt::settings::Word;
 use rosenblatt::{
-    Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Validation, settings,
+    Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Task, Validation,
+    settings,
 };
 use serde_json::json;
 use std::ffi::OsString;
@@ -37,6 +39,10 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     let summary = model.training_summary();
     let split_by: Vec<&String> = summary.time.iter().chain(&summary.group).collect();
     words.reading(told.data, model.schema().map(AsRef::as_ref), &split_by);
+    // A rule of classes is refused for a label that looks like a quantity, unless the task says so.
+    if model.task() == Task::Classes && note_on_quantity(model.labels(), summary.rows).is_some() {
+        words.flag("task", TaskChoice::Classification);
+    }
     words.learning(model, told.rows);
     words.judging(model);
     let command = words.0.join(" ");

@@ -52,6 +52,7 @@ const ROLES: &[(&[&str], &str, Role)] = &[
     (&["certify"], "certificate", Role::Writes("the certificate")),
     (&["certify"], "check", Role::Reads("the certificate")),
     (&["report"], "certificate", Role::Reads("the certificate")),
+    (&["inspect"], "rows", Role::Reads("the rows")),
     (&["report"], "output", Role::Writes("the report")),
     (&["plot"], "output", Role::Writes("the picture")),
     (&["serve"], "tokens", Role::Reads("the tokens")),

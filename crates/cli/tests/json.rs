@@ -107,9 +107,9 @@ fn every_command_prints_what_its_schema_says() {
                 format!("predict {iris} --model v.model --votes --explain 2"),
                 format!("predict {iris} --model i.model"),
                 format!("predict {notes} --model bent.model --explain 2"),
-                format!("predict {iris} --model petal.model --interval 0.9 --explain 2"),
             ],
         ),
+        ("predict-numbers", vec![format!("predict {iris} --model petal.model --interval 0.9 --explain 2")]),
         (
             "evaluate",
             vec![

@@ -39,7 +39,7 @@ fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
         "mean absolute error: ",
         "variance explained (R2): 0.9",
         "cross-validated over 5 folds of 300 rows",
-        "what moves price most: age -",
+        "what moves price most, a number by one standard deviation, a category by itself: age -",
     ] {
         assert!(report.contains(words), "expected {words:?} in\n{report}");
     }
@@ -158,6 +158,7 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt train houses.csv --label price -a perceptron --model x.model", numbers),
         ("rosenblatt train houses.csv --label garden -a ridge --model x.model", "should be a number"),
         ("rosenblatt train houses.csv --label price -a ridge --online --model x.model", "online"),
+        ("rosenblatt train houses.csv --label price --online --model x.model", "look like a quantity"),
         ("rosenblatt train houses.csv --label price -a ridge --kernel rbf --model x.model", "kernel"),
         ("rosenblatt train houses.csv --label price -a ridge --readout voted --model x.model", "readout"),
         ("rosenblatt predict houses.csv --model houses.model --probabilities", "predicts numbers"),
@@ -168,6 +169,9 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt report houses.csv --model houses.model", "predicts numbers"),
         ("rosenblatt certify houses.csv --model houses.model", "predicts numbers"),
         ("rosenblatt inspect houses.model --export onnx x.onnx", "predicts numbers"),
+        ("rosenblatt inspect houses.model --export sql x.sql", "predicts numbers"),
+        ("rosenblatt inspect houses.model --export scorecard x.md", "predicts numbers"),
+        ("rosenblatt certify houses.model --monotone", "predicts numbers"),
         ("rosenblatt mix houses.model n.model --output x.model", "predicts numbers"),
         ("rosenblatt trace houses.csv --label price -a lms", "predicts numbers"),
         (
@@ -177,4 +181,7 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
     ] {
         refused(&bench, line, &[expected]);
     }
+    // A comparison takes numbers as classes, and says so.
+    let done = bench.run("rosenblatt compare halves.csv --algorithms perceptron --folds 2");
+    assert!(done.stderr.contains("each of its 25 different numbers is taken as a class"), "{}", done.all());
 }

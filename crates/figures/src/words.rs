@@ -202,7 +202,14 @@ fn list_slopes(model: &Model) -> String {
     };
     let shown: Vec<String> = moves.iter().take(TOP_FEATURES).map(slope).collect();
     let target = model.labels().names().first().map_or("", String::as_str);
-    if shown.is_empty() { String::new() } else { format!("what moves {target} most: {}\n", shown.join(", ")) }
+    if shown.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "what moves {target} most, a number by one standard deviation, a category by itself: {}\n",
+            shown.join(", ")
+        )
+    }
 }
 
 /// Which rows a model learned from that was cross-validated before.

@@ -12,6 +12,7 @@ use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
 use rosenblatt::files::{read_text, write_whole};
 use rosenblatt::monotone::{Course, courses};
+use rosenblatt::recipe::note_on_quantity;
 use rosenblatt::separation::{self, Sides, Study, verify};
 use rosenblatt::{Dataset, Error, Model, Task};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, load_source};
@@ -75,9 +76,9 @@ pub(crate) struct Args {
     /// Certify the mistakes of this model instead. It has two classes and weights: no kernel, no votes
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
     model: Option<PathBuf>,
-    /// Prove of a model, named in the place of data, that what a column adds never falls (`age=+`) or never rises
-    /// (`hours=-`), over all numbers; without columns, say of each how it goes
-    #[arg(long, value_name = "COLUMN=SIGN,...", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
+    /// Prove how a model's score goes with a column. Name the model in the place of data. `age=+` proves that what the
+    /// column adds never falls, `hours=-` that it never rises, over all numbers; without columns, each is described
+    #[arg(long, value_name = "A=+,B=-", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
         "certificate", "check", "model", "positive", "kernel", "bias",
     ])]
     monotone: Option<String>,
@@ -106,6 +107,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let start = Instant::now();
     let source = Source::find_all(&args.files)?;
     let data = load_source(&source, &read)?;
+    if let Some(note) = note_on_quantity(data.labels(), data.len()) {
+        ui::warn(&note);
+    }
     if data.is_empty() {
         return Err(Failure::Work(format!("{}: there are no rows", source.name())));
     }

@@ -13,6 +13,7 @@ use crate::ui::{self, count, counted, percent};
 use rosenblatt::compare::{Candidate, Comparison, Trial, TrialFold, compare};
 use rosenblatt::monitor::Stage;
 use rosenblatt::options::Classes;
+use rosenblatt::recipe::note_on_quantity;
 use rosenblatt::{Dataset, Monitor, Options, Spec, defaults};
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::{Value, json};
@@ -97,6 +98,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
+    if let Some(note) = note_on_quantity(data.labels(), data.len()) {
+        ui::warn(&note);
+    }
     progress.stage("comparing");
     let mut face = Face::new(progress, specs.iter().map(name).collect());
     let compared = compare(&specs, &data, Some(&Arc::new(schema)), args.folds, args.seed, &mut face)?;

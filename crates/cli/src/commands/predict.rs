@@ -44,7 +44,8 @@ pub(crate) struct Args {
     /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Add the ends of an interval that holds the number of a new row with this probability (models that predict numbers)
+    /// Add an interval that holds it with this probability. For models that predict numbers: made of the residuals of
+    /// held-out rows
     #[arg(long, value_name = "SHARE")]
     interval: Option<f64>,
     /// Add the probability of each class (calibrated models)

@@ -563,14 +563,13 @@ fn guess_label(
     if is_quantity(place) && names.is_empty() && !is_first_alone {
         let seen = &columns[place].seen;
         let message = format!(
-            "column {}, the last, looks like a quantity: {} values in the first {} rows; expected classes",
+            "column {}, the last, looks like a quantity: {} values in the first {} rows; expected classes, or a label that you name",
             shown(place),
             seen.n_distinct(),
             seen.n_cells
         );
-        return Err(DataError::new(ErrorKind::Label, message).with_help(
-            "quantities are not predicted: turn it into classes, such as low and high, or name a column of classes with {label}",
-        ));
+        return Err(DataError::new(ErrorKind::Label, message)
+            .with_help("name it with {label} to predict it as a number, or name a column of classes"));
     }
     match (&able[..], &names[..]) {
         ([only], _) => {

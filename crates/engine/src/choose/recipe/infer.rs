@@ -81,13 +81,35 @@ pub(super) fn check_label(
     labels: &Labels,
 ) -> Result<(), Error> {
     let classes = labels.len();
-    if task != TaskChoice::Classification && is_quantity(labels.names(), rows) {
-        return Err(Error::Quantity { column: schema.label.clone(), classes, rows });
-    }
+    check_quantity(task, schema, rows, labels)?;
     if how.label != LabelColumn::Guess || classes <= MANY_CLASSES || classes * 2 <= rows {
         return Ok(());
     }
     Err(Error::NotALabel { column: schema.label.clone(), classes, rows })
+}
+
+/// Values of a quantity are no classes, unless the task says so.
+pub(super) fn check_quantity(
+    task: TaskChoice,
+    schema: &Schema,
+    rows: usize,
+    labels: &Labels,
+) -> Result<(), Error> {
+    if task != TaskChoice::Classification && is_quantity(labels.names(), rows) {
+        return Err(Error::Quantity { column: schema.label.clone(), classes: labels.len(), rows });
+    }
+    Ok(())
+}
+
+/// What a person should know where the values of a quantity are taken as classes, as they are in a comparison or a
+/// certificate.
+pub fn note_on_quantity(labels: &Labels, rows: usize) -> Option<String> {
+    is_quantity(labels.names(), rows).then(|| {
+        format!(
+            "the label looks like a quantity: each of its {} different numbers is taken as a class",
+            labels.len()
+        )
+    })
 }
 
 /// Whether classes are the values of a quantity: many numbers, and some between whole ones or each met a few times at most. Codes

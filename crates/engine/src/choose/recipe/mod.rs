@@ -32,7 +32,7 @@ mod ties;
 
 pub use crate::estimate::{Calibrate, Plan};
 pub use crate::task::TaskChoice;
-pub use infer::LabelFound;
+pub use infer::{LabelFound, note_on_quantity};
 pub use numbers::TrainedNumbers;
 pub use ongoing::Ongoing;
 
@@ -80,7 +80,7 @@ settings! {
         learning: Asked<Options> = Asked::default() => Setting::group("learning");
         /// What is learned from sentences. If it is not set, the format of the files decides whether they hold sentences.
         tagging: Option<Asked<TaggerOptions>> = None => Setting::group("tagging");
-        /// What is learned of the label: classes, or a number.
+        /// Whether classes or numbers are predicted.
         #[serde(with = "by_name")]
         task: TaskChoice = TaskChoice::Auto => Setting::choice::<TaskChoice>().flag("task").common();
         /// Who decides what is learned. auto: a race, unless an option of learning is set that candidates do not share;

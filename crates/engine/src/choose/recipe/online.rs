@@ -3,7 +3,7 @@
 //! The error of those predictions is an honest estimate that costs no rows. Memory is that of the model and a few
 //! blocks, however long the stream.
 
-use super::{LabelFound, Outline, Recipe, Trained, no_class, start};
+use super::{LabelFound, Outline, Recipe, Trained, infer, no_class, start};
 use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES, refuse};
 use crate::model::{Checkpoint, Model};
@@ -11,7 +11,7 @@ use crate::monitor::{Monitor, Pausable};
 use crate::online::Online;
 use crate::spec::{ClassWeights, Options, Spec};
 use rosenblatt_core::{Law, Order, Totals};
-use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, blocks, survey};
+use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, Survey, blocks, survey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// At most this many rows are learned from before anybody is asked whether to go on.
@@ -161,7 +161,12 @@ fn prepare(recipe: &Recipe, source: &Source) -> Result<ReadOptions, Error> {
             reading.scaling = Scaling::None;
         }
     } else if reading.classes.is_none() {
-        reading.classes = Some(survey(source, &reading)?.labels.names().to_vec());
+        let Survey { schema, labels, n_rows } = survey(source, &reading)?;
+        let rows = usize::try_from(n_rows).unwrap_or(usize::MAX);
+        if recipe.start.is_none() {
+            infer::check_quantity(recipe.task, &schema, rows, &labels)?;
+        }
+        reading.classes = Some(labels.names().to_vec());
     }
     Ok(reading)
 }

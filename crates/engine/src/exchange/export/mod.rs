@@ -145,9 +145,8 @@ pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> R
     }
     match (model.tagger(), format) {
         (Some(tagger), Export::Csv) => return weights::csv_of_tags(tagger),
-        (Some(_), _) => model.check_task(Task::Classes)?,
-        (None, Export::Onnx) => model.check_task(Task::Classes)?,
-        (None, _) => {}
+        (None, Export::Json | Export::Csv) => {}
+        _ => model.check_task(Task::Classes)?,
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     model.check_room("an export", EXPORTED_BYTES)?;

@@ -108,7 +108,8 @@ impl<'a> Card<'a> {
         );
         match (reading.classes, self.from()) {
             ([_, second], Some(from)) => {
-                let _ = writeln!(text, "The class is {second:?} from {from} points on.");
+                let points = if from == 1 { "point" } else { "points" };
+                let _ = writeln!(text, "The class is {second:?} from {from} {points} on.");
             }
             ([first, second], None) => {
                 let _ = writeln!(text, "More points speak for {second:?}, fewer for {first:?}.");

@@ -218,7 +218,11 @@ fn term(part: &Part<'_>, output: usize) -> String {
             let own = values
                 .iter()
                 .map(|(value, points)| format!(" WHEN {} THEN {}", text(value), exact(points[output])));
-            format!("CASE CAST({name} AS TEXT){} ELSE {} END", own.collect::<String>(), exact(other[output]))
+            format!(
+                "CASE TRIM(CAST({name} AS TEXT)){} ELSE {} END",
+                own.collect::<String>(),
+                exact(other[output])
+            )
         }
     };
     format!("CASE WHEN {name} IS NULL THEN {missing} ELSE {value} END")
