@@ -70,7 +70,7 @@ fn writers(bench: &Bench) -> Vec<Writer> {
 /// What an option reads where nothing else is asked of it.
 fn usual(option: &str) -> &'static str {
     match option {
-        "files" | "input" => "d.svm",
+        "files" | "input" | "rows" => "d.svm",
         "model" | "start-from" => "m.model",
         "models" => "n.model",
         "features" => "tpl",

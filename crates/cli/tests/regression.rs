@@ -171,7 +171,6 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt inspect houses.model --export onnx x.onnx", "predicts numbers"),
         ("rosenblatt inspect houses.model --export sql x.sql", "predicts numbers"),
         ("rosenblatt inspect houses.model --export scorecard x.md", "predicts numbers"),
-        ("rosenblatt certify houses.model --monotone", "predicts numbers"),
         ("rosenblatt mix houses.model n.model --output x.model", "predicts numbers"),
         ("rosenblatt trace houses.csv --label price -a lms", "predicts numbers"),
         (
@@ -181,6 +180,8 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
     ] {
         refused(&bench, line, &[expected]);
     }
+    let proved = bench.ok("rosenblatt certify houses.model --monotone rooms=+,age=-");
+    assert!(proved.contains("rooms, for price: never falls"), "{proved}");
     // A comparison takes numbers as classes, and says so.
     let done = bench.run("rosenblatt compare halves.csv --algorithms perceptron --folds 2");
     assert!(done.stderr.contains("each of its 25 different numbers is taken as a class"), "{}", done.all());

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<String>>,
-    /// State a scorecard's loss on the rows of this file. It is a loss of rank, beside exact scores
+    /// State a scorecard's loss on these rows. It is a loss of rank, beside exact scores
     #[arg(long, value_name = "FILE", requires = "export")]
     rows: Option<OsString>,
     /// Print the summary as JSON
