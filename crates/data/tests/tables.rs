@@ -438,7 +438,9 @@ fn hats_are_those_of_the_textbook_and_sum_to_one() {
             assert!((hats.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             assert!(n_found <= 2 + usize::from(bend.values.contains(&value)));
             let known = value.clamp(bend.knots[0], bend.knots[bend.knots.len() - 1]);
-            let back = bend.value_of(found.iter().copied().enumerate()).unwrap();
+            // Rows have no zeros in them.
+            let hats = found.iter().copied().enumerate().filter(|(_, hat)| *hat != 0.0);
+            let back = bend.value_of(hats).unwrap();
             assert!((back - known).abs() < 1e-9, "{back} is not {known}");
         }
     }
