@@ -102,7 +102,9 @@ class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
                 weights, features, numbers=True,
             )
             self.model_, self.n_iter_ = Model(native), max(1, native.n_epochs)
-            coef, biases = (np.frombuffer(part, dtype=np.float64).copy() for part in native.planes())
+            # Every rule for numbers keeps weights.
+            planes = native.planes() or (b"", b"")
+            coef, biases = (np.frombuffer(part, dtype=np.float64).copy() for part in planes)
             self.coef_, self.intercept_ = coef, float(biases[0])
         return self
 
