@@ -380,7 +380,7 @@ fn the_page_comes_from_the_program() {
     assert!(String::from_utf8_lossy(&page).contains("<title>Rosenblatt"));
     let (head, module) = get("/rosenblatt.wasm.gz");
     assert!(head.contains("octet-stream") && head.contains("nosniff"), "{head}");
-    assert!(module.len() <= 750_000, "{} bytes", module.len());
+    assert!(module == include_bytes!("../../../site/rosenblatt.wasm.gz"), "{} bytes", module.len());
     assert!(get("/../Cargo.toml").0.starts_with("http/1.1 404"));
     child.kill().unwrap();
     child.wait().unwrap();
