@@ -239,13 +239,34 @@ pub fn markdown(header: &[&str], rows: &[Vec<String>]) -> String {
 /// A table in LaTeX.
 pub fn latex(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!("\\begin{{tabular}}{{{}}}\n\\hline\n", "r".repeat(header.len()));
-    let cells = |row: &mut dyn Iterator<Item = &str>| row.map(escaped).collect::<Vec<_>>().join(" & ");
+    let cells = |row: &mut dyn Iterator<Item = &str>| row.map(typeset).collect::<Vec<_>>().join(" & ");
     let _ = writeln!(text, "{} \\\\\n\\hline", cells(&mut header.iter().copied()));
     for row in rows {
         let _ = writeln!(text, "{} \\\\", cells(&mut row.iter().map(String::as_str)));
     }
     text.push_str("\\hline\n\\end{tabular}\n");
     text
+}
+
+/// A cell in LaTeX: numbers, vectors and steps as mathematics, all else as text.
+fn typeset(cell: &str) -> String {
+    let is_symbol = |word: &str| matches!(word, "" | "w" | "x" | "y" | "b");
+    let mut words = cell.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_formula = cell.chars().any(|letter| letter.is_ascii_alphanumeric())
+        && cell.chars().all(|letter| letter.is_ascii_alphanumeric() || " .,()+-=…".contains(letter))
+        && words.all(|word| is_symbol(word) || word.bytes().all(|byte| byte.is_ascii_digit()));
+    if !is_formula {
+        return escaped(cell);
+    }
+    let steps = [
+        (" += ", " \\gets w + "),
+        (" -= ", " \\gets w - "),
+        (" = ", " \\gets "),
+        ("w.x", "w \\cdot x"),
+        ("…", "\\dots"),
+    ];
+    let formula = steps.iter().fold(cell.to_owned(), |text, (plain, set)| text.replace(plain, set));
+    format!("${formula}$")
 }
 
 /// Text that means itself in LaTeX.
@@ -282,6 +303,11 @@ mod tests {
         assert_eq!(step_in_words(TracedStep { amount: -1.0, keep: 1.0 }), "w -= x");
         assert_eq!(step_in_words(TracedStep { amount: 0.5, keep: 0.9 }), "w = 0.9 w + 0.5 x");
         assert_eq!(vector(&[0.0; 9]), "(0, 0, 0, 0, 0, 0, 0, 0, …)");
-        assert_eq!(escaped("a_b & 100 %"), "a\\_b \\& 100 \\%");
+        assert_eq!(typeset("a_b & 100 %"), "a\\_b \\& 100 \\%");
+        assert_eq!(typeset("w.x + b"), "$w \\cdot x + b$");
+        assert_eq!(typeset("w -= 0.5 x"), "$w \\gets w - 0.5 x$");
+        assert_eq!(typeset("w = 0.9 w + 0.5 x"), "$w \\gets 0.9 w + 0.5 x$");
+        assert_eq!(typeset("(0, -1, …)"), "$(0, -1, \\dots)$");
+        assert_eq!([typeset("mistake"), typeset("x1"), typeset("")], ["mistake", "x1", ""]);
     }
 }
