@@ -123,7 +123,8 @@ impl<'m> Scale<'m> {
         // The last point whose rows are all given the class.
         let own = thresholds.iter().rposition(|threshold| threshold.is_finite() && self.told(*threshold).1);
         let mut chosen: Vec<usize> = own.into_iter().collect();
-        let (mut gone, mut next) = (0.0, 0.0);
+        // Not at the very start: where chance starts as well, no label can be read.
+        let (mut gone, mut next) = (0.0, 0.5 * length / MARKED as f64);
         for place in (0..points.len()).filter(|_| is_alone) {
             gone += if place > 0 { apart(points[place - 1], points[place]) } else { 0.0 };
             let is_near = chosen
