@@ -257,7 +257,10 @@ pub fn value(setting: &Setting, words: &[String]) -> Result<Value, String> {
         Takes::Switch if setting.means.is_some() => Ok(json!(setting.means == Some("true"))),
         _ if setting.means.is_some() => Ok(json!(setting.means)),
         Takes::Switch => Ok(json!(setting.value.is_empty() || last == "yes")),
-        Takes::AtLeast(_) => last.parse::<u64>().map(Value::from).map_err(|error| error.to_string()),
+        Takes::AtLeast(least) => {
+            let expected = || should(&format!("a whole number, {least} or more"), last);
+            last.parse::<u64>().map(Value::from).map_err(|_| expected())
+        }
         Takes::Between(..) | Takes::Positive | Takes::FromZero => number(last).map(Value::from),
         Takes::Bytes => bytes(last).map(Value::from),
         Takes::Numbers => pairs(),
