@@ -1,8 +1,9 @@
 //! How far off predicted numbers are, and between what bounds the truth lies.
 //!
 //! A model keeps what was predicted of rows that it did not learn from. Their residuals say how wide an interval must be:
-//! of the next row, drawn as these were, the residual is among the smallest `share` of them with at least that
-//! probability, whatever the distribution (conformal prediction; Vovk, Gammerman and Shafer 2005).
+//! of the next row, drawn as these were, the residual is among the smallest `share` of them with about that probability,
+//! whatever the distribution (conformal prediction; Vovk, Gammerman and Shafer 2005). Of one part that is held out and not
+//! learned from later, it is at least that; residuals of folds are those of models that learned from fewer rows.
 
 use crate::statistics::interval_of_mean;
 use serde::{Deserialize, Serialize};
