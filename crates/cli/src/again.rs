@@ -38,7 +38,8 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     words.flag("model", told.model);
     let summary = model.training_summary();
     let split_by: Vec<&String> = summary.time.iter().chain(&summary.group).collect();
-    words.reading(told.data, model.schema().map(AsRef::as_ref), &split_by);
+    let is_shape_raced = summary.raced.is_some() && summary.raced_shape;
+    words.reading(told.data, model.schema().map(AsRef::as_ref), &split_by, is_shape_raced);
     // A rule of classes is refused for a label that looks like a quantity, unless the task says so.
     if model.task() == Task::Classes && note_on_quantity(model.labels(), summary.rows).is_some() {
         words.flag("task", TaskChoice::Classification);
@@ -91,7 +92,13 @@ impl Words {
         }
     }
 
-    fn reading(&mut self, data: &DataArgs, schema: Option<&Schema>, split_by: &[&String]) {
+    fn reading(
+        &mut self,
+        data: &DataArgs,
+        schema: Option<&Schema>,
+        split_by: &[&String],
+        is_shape_raced: bool,
+    ) {
         for setting in ReadOptions::SETTINGS {
             let words = setting.flag.filter(|flag| TYPED.contains(flag)).and_then(|flag| data.0.words(flag));
             let value = words.and_then(|words| settings::value(setting, words).ok());
@@ -118,6 +125,8 @@ impl Words {
         // What is left alone by itself need not be said.
         let is_table = !schema.columns.is_empty() || schema.layout == Layout::Dense;
         match &schema.bends {
+            // The same race finds it again.
+            Some(_) if is_shape_raced => {}
             Some(bends) => self.flag("shape", bends.shape),
             None if is_table || scaling != Scaling::None => self.flag("scale", scaling),
             None => {}

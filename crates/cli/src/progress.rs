@@ -95,8 +95,9 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
+impl Progress {
+    /// Wipes the bar away: what follows is the result.
+    pub(crate) fn end(&mut self) {
         self.change(|task| task.is_over = true);
         if let Some(shared) = &self.shared {
             shared.wake.notify_all();
@@ -105,6 +106,12 @@ impl Drop for Progress {
             // A painter that failed has nothing to wipe away.
             let _ = painter.join();
         }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

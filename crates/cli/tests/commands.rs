@@ -9,7 +9,12 @@ const TABLE: &str = "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot
 #[test]
 fn the_demo_does_the_main_job() {
     let text = Bench::new().ok("rosenblatt demo --model sms.model && rosenblatt inspect sms.model");
-    for expected in ["5,574 rows", "held-out error: 0.", "top features for spam: £", "What to try next"] {
+    for expected in [
+        "5,574 rows",
+        "held-out error: 0.",
+        "top features for spam, by weight times spread (and share of rows): £",
+        "What to try next",
+    ] {
         assert!(text.contains(expected), "`{expected}` in\n{text}");
     }
 }

@@ -180,6 +180,10 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
     ] {
         refused(&bench, line, &[expected]);
     }
+    // A format without columns keeps them straight, however curved the numbers are.
+    let line = |row: usize| format!("{} 1:{} 2:{}\n", (row as f64 - 60.0).powi(2) + 0.5, row, row % 3);
+    bench.write("curved.svm", (0..120).map(line).collect::<String>());
+    bench.ok("rosenblatt train curved.svm --shape auto --model curved.model");
     let proved = bench.ok("rosenblatt certify houses.model --monotone rooms=+,age=-");
     assert!(proved.contains("rooms, for price: never falls"), "{proved}");
     // A comparison takes numbers as classes, and says so.

@@ -4,8 +4,8 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
-    TOP_FEATURES, by_spread, count, counted, describe_estimate, describe_probabilities, describe_training,
-    list_top_features, percent, short_number,
+    TOP_FEATURES, by_spread, count, counted, describe_estimate, describe_feature, describe_probabilities,
+    describe_training, list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -305,10 +305,7 @@ impl<'a> Report<'a> {
         ));
         let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
             .map(|(name, top_features)| {
-                let words: Vec<String> = top_features
-                    .iter()
-                    .map(|feature| format!("{} {}", feature.name, short_number(feature.contribution())))
-                    .collect();
+                let words: Vec<String> = top_features.iter().map(describe_feature).collect();
                 vec![Cell::Head(name.clone()), Cell::Text(words.join(", "))]
             })
             .collect();

@@ -43,11 +43,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     match subject.scaler.as_ref().map(|scaler| scaler.scaling) {
         None | Some(Scaling::None) => {}
         Some(Scaling::UnitNorm) => notes.push("Rows are scaled to length 1 first.".to_owned()),
-        Some(_) => {
-            notes.push(
-                "Columns of numbers are brought to one scale first; categories and words are not.".to_owned(),
-            );
-        }
+        Some(_) => notes.push("Columns of numbers are brought to one scale first.".to_owned()),
     }
     let size = settings.parsed(&IMAGE, size)?.or_else(|| {
         let picture = model.schema()?.picture?;
@@ -59,6 +55,11 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
             return Err(FigureError::NotPixels { width, height, features: model.width() });
         }
         return tiles(model, &classes, width, (title, notes), canvas);
+    }
+    if !model.variations().is_empty() {
+        notes.push(
+            "A bar is a weight times the spread of its feature: what it contributes to scores.".to_owned(),
+        );
     }
     let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
     bars(model, &classes, most, (title, notes), canvas)
@@ -132,9 +133,12 @@ fn bars(
     Ok(Picture::sheet(&title, &notes, panels, columns, canvas.ruler))
 }
 
-/// The features with the most weight for or against a class, those for it first.
+/// The features that contribute most for or against a class, those for it first: weight times spread, where that is known.
 fn strongest(model: &Model, class: u32, most: usize) -> Option<Vec<Bar>> {
-    let weights = weights_for(model, class)?;
+    let mut weights = weights_for(model, class)?;
+    for (feature, weight) in weights.iter_mut().enumerate() {
+        *weight *= model.weight_scale(feature);
+    }
     let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
     features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
     features.truncate(most);

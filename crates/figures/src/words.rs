@@ -3,7 +3,9 @@
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
 use rosenblatt::importance::Measure;
-use rosenblatt::insight::{curves, feature_name, interval_of_folds, top_features_by_class, weights_for};
+use rosenblatt::insight::{
+    TopFeature, curves, feature_name, interval_of_folds, top_features_by_class, weights_for,
+};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::model::{Estimated, NumberEstimate, Spread};
@@ -269,8 +271,14 @@ pub fn list_importance(model: &Model) -> String {
 
 /// What the numbers beside top features are, where they are not weights.
 pub fn by_spread(model: &Model) -> &'static str {
-    let is_spread = model.importance().is_some_and(|importance| !importance.spreads.is_empty());
-    if is_spread { ", by weight times spread" } else { "" }
+    if model.variations().is_empty() { "" } else { ", by weight times spread (and share of rows)" }
+}
+
+/// A top feature, its contribution, and in how many of the rows it is, unless in nearly all.
+pub fn describe_feature(feature: &TopFeature) -> String {
+    let share = feature.share.filter(|share| *share < 0.995);
+    let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    format!("{} {}{share}", feature.name, short_number(feature.contribution()))
 }
 
 /// The features that contribute most in favour of each class. Numbers without names say something only while
@@ -286,10 +294,7 @@ pub fn list_top_features(model: &Model) -> String {
     let features = top_features_by_class(model, TOP_FEATURES);
     for (name, features) in model.labels().names().iter().zip(features).take(FEW_CLASSES) {
         if !features.is_empty() {
-            let features: Vec<String> = features
-                .iter()
-                .map(|feature| format!("{} {}", feature.name, short_number(feature.contribution())))
-                .collect();
+            let features: Vec<String> = features.iter().map(describe_feature).collect();
             let _ = writeln!(text, "top features for {name}{}: {}", by_spread(model), features.join(", "));
         }
     }

@@ -168,6 +168,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     signals::be_careful();
     args.save(&trained.model, &path)?;
     checkpoints.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    face.progress.end();
     if let Some((format, path)) = export {
         inspect::export_to(&trained.model, format, &path, Some(&source))?;
     }

@@ -18,13 +18,42 @@ use std::time::Duration;
 /// So many candidates of a race are shown.
 const SHOWN: usize = 4;
 
-/// The report for people.
+/// The report for people: what was read, how good the model is and beside what, how sure that is, what it decides by, and
+/// then how it was chosen and trained.
 pub(super) fn text(trained: &Trained, face: &Face) -> String {
     let (model, totals) = (&trained.model, trained.model.training_summary().totals);
     let is_online = !trained.progress.is_empty();
     let mut text = data(trained, face.read_time);
+    if is_online {
+        let _ = writeln!(
+            text,
+            "\nprogressive error: {} ({} of {}, each predicted before it was learned from)",
+            percent(error_rates(&Totals::default(), &totals).1),
+            count(totals.errors),
+            counted(totals.rounds, "row", "rows"),
+        );
+    }
+    if let Some(training) = &trained.training {
+        measured(&mut text, trained, training);
+    }
+    if let Some(numbers) = &trained.numbers {
+        if let Some(estimate) = report::describe_estimate(model) {
+            let _ = writeln!(text, "\n{estimate}");
+        }
+        if let Some(training) = &numbers.training {
+            let rmse = report::short_number(training.rmse.value);
+            let _ = writeln!(text, "training error (root mean squared, of rows it learned from): {rmse}");
+        }
+    }
+    let decides = report::list_importance(model) + &report::list_top_features(model);
+    if !decides.is_empty() {
+        let _ = write!(text, "\n{decides}");
+    }
     if let Some(race) = &trained.race {
         let _ = writeln!(text, "\n{}", race_text(race));
+        if trained.estimate.is_some() {
+            text.push_str("chosen by these rows, it looks better here than it is: quote the error above\n");
+        }
     }
     let raced = trained.numbers.as_ref().map_or(&[][..], |numbers| &numbers.candidates);
     if !raced.is_empty() {
@@ -54,39 +83,11 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
         let _ = writeln!(text, "{}", bounds.text());
     }
     if is_online {
-        let _ = writeln!(text, "{} in all", ui::duration(face.time()));
-        let _ = writeln!(
-            text,
-            "\nprogressive error: {} ({} of {}, each predicted before it was learned from)\n",
-            percent(error_rates(&Totals::default(), &totals).1),
-            count(totals.errors),
-            counted(totals.rounds, "row", "rows"),
-        );
+        let _ = writeln!(text, "{} in all\n", ui::duration(face.time()));
     } else {
         let rate = totals.rounds as f64 / face.train_time.as_secs_f64().max(1e-9);
         let time = ui::duration(face.train_time);
-        let _ = writeln!(text, "{} rows a second, {time} in all", count(rate as u64));
-    }
-    if let Some(training) = &trained.training {
-        measured(&mut text, trained, training);
-    }
-    if let Some(numbers) = &trained.numbers {
-        let _ = writeln!(text);
-        if let Some(training) = &numbers.training {
-            let _ = writeln!(
-                text,
-                "training error (root mean squared): {}",
-                report::short_number(training.rmse.value)
-            );
-        }
-        if let Some(estimate) = report::describe_estimate(model) {
-            let _ = writeln!(text, "{estimate}\n");
-        }
-    }
-    text.push_str(&report::list_importance(model));
-    let top_features = report::list_top_features(model);
-    if !top_features.is_empty() {
-        let _ = writeln!(text, "{top_features}");
+        let _ = writeln!(text, "{} rows a second, {time} in all\n", count(rate as u64));
     }
     text
 }
@@ -123,6 +124,13 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
             LabelFound::ByName(_) => "by its name",
             LabelFound::Guessed(_) => "a guess; choose with --label",
         };
+        // Why it was guessed is a note; beside the label it need not be a second sentence.
+        let why = match trained.notes.iter().find_map(|note| why_guessed(note)) {
+            Some(reason) if matches!(label, LabelFound::Guessed(_)) => {
+                format!("a guess, {reason}; choose with --label")
+            }
+            _ => why.to_owned(),
+        };
         let what = if trained.numbers.is_some() { "number to predict" } else { "label" };
         let _ = writeln!(text, "{what}: column `{}` ({why})", label.column());
     }
@@ -133,31 +141,51 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
         let columns = counted(bends.columns.len() as u64, "column", "columns");
         let _ = writeln!(text, "shape: {}, {columns}", bends.shape);
     }
-    for note in &trained.notes {
+    let is_new = |note: &&String| data.label.is_none() || why_guessed(note).is_none();
+    for note in trained.notes.iter().filter(is_new) {
         let _ = writeln!(text, "note: {note}");
     }
     text
 }
 
-/// How good it is.
+/// Why this note says that a column is the label.
+fn why_guessed(note: &str) -> Option<&str> {
+    note.strip_prefix("the label is column `").and_then(|rest| rest.split_once("`, ")).map(|(_, why)| why)
+}
+
+/// How good it is, compared with what, and how sure that is.
 fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
-    let _ = writeln!(text, "\ntraining error: {}", report::error_line(training));
+    text.push('\n');
     if let Some(estimate) = &trained.estimate {
-        let line = report::error_line(&estimate.evaluation);
-        let _ = match estimate.fold_errors.len() {
-            0 => writeln!(text, "held-out error: {line}"),
-            n_folds => writeln!(
-                text,
-                "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself learned from {}",
-                percent(estimate.deviation()),
-                describe_rows_of_folds(&trained.model)
-            ),
-        };
-        let _ = writeln!(text, "this assumes that {}", trained.model.training_summary().assumes());
+        let what = if estimate.fold_errors.is_empty() { "held-out" } else { "cross-validated" };
+        let _ = writeln!(text, "{what} error: {}", report::error_line(&estimate.evaluation));
     }
     let shown = held_out(trained).unwrap_or(training);
+    let beside = report::beside_the_majority(&trained.model, shown);
+    let learned = format!(
+        "training error: {} ({} of {} that it learned from)\n",
+        percent(training.error()),
+        count(training.errors),
+        counted(training.rows, "row", "rows")
+    );
+    match &trained.estimate {
+        Some(estimate) => {
+            text.push_str(&beside);
+            if !estimate.fold_errors.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "spread of {} folds: +- {}; the model itself learned from {}",
+                    estimate.fold_errors.len(),
+                    percent(estimate.deviation()),
+                    describe_rows_of_folds(&trained.model)
+                );
+            }
+            let _ = writeln!(text, "this assumes that {}", trained.model.training_summary().assumes());
+            text.push_str(&learned);
+        }
+        None => text.push_str(&(learned + &beside)),
+    }
     let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
-    text.push_str(&report::beside_the_majority(&trained.model, shown));
     let _ = writeln!(text, "\nconfusion matrix ({of}):\n{}", report::classes(shown));
     let _ = writeln!(text, "{}", report::probabilities(&trained.model, shown, trained.race.is_some()));
     if trained.model.calibration().is_some()
@@ -167,7 +195,6 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
             "note: classes are named by their weights, probabilities count every row once, so that another class than the one named may be the more probable\n",
         );
     }
-    text.push('\n');
 }
 
 /// The report for programs.

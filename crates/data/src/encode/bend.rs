@@ -28,7 +28,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Shape {
     /// A straight line: the number times a weight.
-    #[default]
     Line,
     /// A line with knots.
     Bend {
@@ -36,6 +35,7 @@ pub enum Shape {
         knots: u16,
     },
     /// Whichever does best in a race; a line where none is run.
+    #[default]
     Auto,
 }
 
@@ -80,7 +80,8 @@ impl Choices for Shape {
         Named {
             name: "auto",
             aliases: &[],
-            meaning: "the one that does best in the race: line, few knots or many; line where no race is held",
+            meaning: "the one that does best in the race: line, few knots or many; line where no race is held, and where a \
+                      scale or a cross is asked for",
             example: "auto",
         },
     ];

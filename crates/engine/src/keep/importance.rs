@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Of more columns than this nothing is asked, and no more are read from a file.
 pub(crate) const MOST_COLUMNS: usize = 200;
 
-/// Of more features than this no spread is kept.
-pub(crate) const MOST_SPREADS: usize = 1024;
+/// Of more features than this, only how the leading ones vary is kept; no more are read from a file.
+pub(crate) const MOST_VARIATIONS: usize = 1024;
 
 /// Which columns matter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,10 +16,45 @@ pub struct Importance {
     pub measure: Measure,
     /// The columns, the one that is missed most first.
     pub columns: Vec<ColumnImportance>,
-    /// The standard deviation of every feature: a weight times this is what the feature contributes. Empty where features
-    /// are many.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub spreads: Vec<f32>,
+}
+
+/// How a feature varies from row to row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "(u32, f32, f32)", from = "(u32, f32, f32)")]
+pub struct Variation {
+    /// Which feature.
+    pub feature: u32,
+    /// Its standard deviation: a weight times this is what the feature contributes.
+    pub deviation: f32,
+    /// The share of the rows in which it is not zero.
+    pub share: f32,
+}
+
+impl From<Variation> for (u32, f32, f32) {
+    fn from(Variation { feature, deviation, share }: Variation) -> Self {
+        (feature, deviation, share)
+    }
+}
+
+impl From<(u32, f32, f32)> for Variation {
+    fn from((feature, deviation, share): (u32, f32, f32)) -> Self {
+        Self { feature, deviation, share }
+    }
+}
+
+impl Variation {
+    /// Whether a file may say this of a model that is so wide.
+    pub(crate) fn are_possible(all: &[Self], width: usize) -> bool {
+        let is_possible = |one: &Self| {
+            (one.feature as usize) < width
+                && one.deviation.is_finite()
+                && one.deviation >= 0.0
+                && (0.0..=1.0).contains(&one.share)
+        };
+        all.len() <= MOST_VARIATIONS
+            && all.iter().all(is_possible)
+            && all.is_sorted_by(|a, b| a.feature < b.feature)
+    }
 }
 
 /// What is lost without a column.
@@ -50,10 +85,6 @@ impl Importance {
         let is_finite = |column: &ColumnImportance| {
             [column.rise, column.interval.0, column.interval.1].iter().all(|number| number.is_finite())
         };
-        let is_spread = |spread: &f32| spread.is_finite() && *spread >= 0.0;
-        self.columns.len() <= MOST_COLUMNS
-            && self.columns.iter().all(is_finite)
-            && self.spreads.len() <= MOST_SPREADS
-            && self.spreads.iter().all(is_spread)
+        self.columns.len() <= MOST_COLUMNS && self.columns.iter().all(is_finite)
     }
 }

@@ -1,5 +1,6 @@
 //! What a model has learned, in words: its strongest features, and how sure an error rate is.
 
+use crate::importance::Variation;
 use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
@@ -23,6 +24,9 @@ pub struct TopFeature {
     /// Its standard deviation among the rows learned from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// The share of these rows in which it is not zero, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
 }
 
 impl TopFeature {
@@ -42,56 +46,19 @@ pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
 
 /// The same for every class, with one look at the weights.
 pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>> {
-    let n_classes = model.labels().len();
-    let mut top: Vec<Vec<(f64, f64, usize)>> = vec![Vec::new(); n_classes];
-    let spreads = model.importance().map_or(&[][..], |importance| &importance.spreads);
-    let spread = |feature: usize| spreads.get(feature).map(|&spread| f64::from(spread));
-    let planes = mean_planes(model).filter(|_| model.map().is_none() && most > 0);
-    let schema = model.schema();
-    let bends = schema.and_then(|schema| schema.bends.as_ref());
-    let bent: Vec<Range<usize>> = bends.map_or_else(Vec::new, |bends| {
-        bends.columns.iter().map(|bend| bends.place(bend.feature as usize)).collect()
-    });
-    if let Some(planes) = &planes {
-        let speaks = Speaks::of(model);
-        let mut entries = planes.entries().peekable();
-        // Of the feature at hand: which classes it says something of, and what.
-        let (mut heard, mut sums) = (Vec::new(), vec![0.0; n_classes]);
-        while let Some((feature, output, weight)) = entries.next() {
-            for (class, side) in speaks.sides(output) {
-                if sums[class] == 0.0 {
-                    heard.push(class);
-                }
-                sums[class] += side * weight;
-            }
-            if entries.peek().is_some_and(|next| next.0 == feature) {
-                continue;
-            }
-            let is_bent = bent.iter().any(|run| run.contains(&feature));
-            for class in heard.drain(..) {
-                let weight = std::mem::take(&mut sums[class]);
-                if is_bent {
-                    continue;
-                }
-                let list = &mut top[class];
-                let share = weight * spread(feature).unwrap_or(1.0);
-                // Of equals the first stays in front.
-                let place = list.partition_point(|(other, ..)| *other >= share);
-                if share > 0.0 && place < most {
-                    list.truncate(most - 1);
-                    list.insert(place, (share, weight, feature));
-                }
-            }
-        }
-    }
+    let spread = |feature: usize| model.variation(feature).map(|one| f64::from(one.deviation));
     let named = |(_, weight, feature)| TopFeature {
         name: feature_name(model, feature),
         weight,
         spread: spread(feature),
+        share: model.variation(feature).map(|one| f64::from(one.share)),
     };
-    let mut top: Vec<Vec<TopFeature>> =
-        top.into_iter().map(|list| list.into_iter().map(named).collect()).collect();
-    for (class, list) in (0..).zip(&mut top).filter(|_| !bent.is_empty() && most > 0) {
+    let mut top: Vec<Vec<TopFeature>> = leading(model, most, |feature| model.weight_scale(feature))
+        .into_iter()
+        .map(|list| list.into_iter().map(named).collect())
+        .collect();
+    let is_bent = model.schema().is_some_and(|schema| schema.bends.is_some());
+    for (class, list) in (0..).zip(&mut top).filter(|_| is_bent && most > 0) {
         let weights = weights_for(model, class).unwrap_or_default();
         list.extend(curves(model, class).iter().filter_map(|curve| {
             let peak = curve.peak()?;
@@ -102,6 +69,53 @@ pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>>
         }));
         list.sort_by(|a, b| b.contribution().total_cmp(&a.contribution()));
         list.truncate(most);
+    }
+    top
+}
+
+/// For every class the features of straight columns whose weight times `factor` is largest, if above zero: that product,
+/// the weight, and the feature.
+pub(crate) fn leading(
+    model: &Model,
+    most: usize,
+    factor: impl Fn(usize) -> f64,
+) -> Vec<Vec<(f64, f64, usize)>> {
+    let n_classes = model.labels().len();
+    let mut top: Vec<Vec<(f64, f64, usize)>> = vec![Vec::new(); n_classes];
+    let bends = model.schema().and_then(|schema| schema.bends.as_ref());
+    let bent: Vec<Range<usize>> = bends.map_or_else(Vec::new, |bends| {
+        bends.columns.iter().map(|bend| bends.place(bend.feature as usize)).collect()
+    });
+    let Some(planes) = mean_planes(model).filter(|_| model.map().is_none() && most > 0) else { return top };
+    let speaks = Speaks::of(model);
+    let mut entries = planes.entries().peekable();
+    // Of the feature at hand: which classes it says something of, and what.
+    let (mut heard, mut sums) = (Vec::new(), vec![0.0; n_classes]);
+    while let Some((feature, output, weight)) = entries.next() {
+        for (class, side) in speaks.sides(output) {
+            if sums[class] == 0.0 {
+                heard.push(class);
+            }
+            sums[class] += side * weight;
+        }
+        if entries.peek().is_some_and(|next| next.0 == feature) {
+            continue;
+        }
+        let is_bent = bent.iter().any(|run| run.contains(&feature));
+        for class in heard.drain(..) {
+            let weight = std::mem::take(&mut sums[class]);
+            if is_bent {
+                continue;
+            }
+            let list = &mut top[class];
+            let share = weight * factor(feature);
+            // Of equals the first stays in front.
+            let place = list.partition_point(|(other, ..)| *other >= share);
+            if share > 0.0 && place < most {
+                list.truncate(most - 1);
+                list.insert(place, (share, weight, feature));
+            }
+        }
     }
     top
 }
@@ -137,7 +151,7 @@ impl Curve {
     fn peak(&self) -> Option<TopFeature> {
         let highest = self.points.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
         let name = format!("{} near {}", self.column, highest.0 as f32);
-        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1, spread: None })
+        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1, spread: None, share: None })
     }
 }
 
@@ -294,6 +308,22 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
 }
 
 impl Model {
+    /// How a feature varies from row to row, if that is known.
+    pub fn variation(&self, feature: usize) -> Option<Variation> {
+        let known = self.variations();
+        let place = known.binary_search_by_key(&(feature as u32), |one| one.feature).ok()?;
+        Some(known[place])
+    }
+
+    /// By what a weight is multiplied to compare it with others: the deviation of its feature. Where that is known of no
+    /// feature, weights are compared as they are; where it is known of some, the others contribute less.
+    pub fn weight_scale(&self, feature: usize) -> f64 {
+        if self.variations().is_empty() {
+            return 1.0;
+        }
+        self.variation(feature).map_or(0.0, |one| f64::from(one.deviation))
+    }
+
     /// The pairs of classes that its scores tell apart, the first for a positive score; `None` if scores
     /// belong to classes.
     pub fn pairs(&self) -> Option<Vec<(&str, &str)>> {

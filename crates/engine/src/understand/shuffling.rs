@@ -5,15 +5,17 @@
 //! the model what it knew by a column and leaves all else as it was.
 
 use crate::error::Error;
-use crate::importance::{ColumnImportance, Importance, MOST_COLUMNS, MOST_SPREADS, Measure};
-use crate::insight::feature_name;
+use crate::importance::{ColumnImportance, Importance, MOST_COLUMNS, MOST_VARIATIONS, Measure, Variation};
+use crate::insight::{feature_name, leading, mean_planes};
 use crate::model::{Model, class_scores};
 use crate::rows::RowSource;
 use crate::slice::sample;
 use crate::statistics::interval_of_mean;
 use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
 use rosenblatt_data::{ColumnKind, Schema, visit};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 /// How often the values of a column are shuffled.
 const DRAWS: usize = 3;
@@ -128,9 +130,8 @@ impl Shuffling {
         }
     }
 
-    /// Which columns matter, and the spreads of the features of these rows; `None` if nothing is known.
-    pub(crate) fn found(self, rows: &mut RowSource<'_>, seed: u64) -> Result<Option<Importance>, Error> {
-        let spreads = if self.columns.is_empty() { Vec::new() } else { spreads(rows, seed)? };
+    /// Which columns matter; `None` if nothing is known.
+    pub(crate) fn found(self) -> Option<Importance> {
         let mut columns: Vec<ColumnImportance> = (self.columns.into_iter().zip(&self.rises))
             .filter(|(_, rises)| !rises.is_empty())
             .map(|((column, _), rises)| {
@@ -138,33 +139,65 @@ impl Shuffling {
                 ColumnImportance { column, rise, interval }
             })
             .collect();
-        columns.sort_by(|a, b| b.rise.total_cmp(&a.rise));
+        // What may be chance ranks below what is not.
+        let rank = |column: &ColumnImportance| (column.interval.0 > 0.0, column.rise);
+        columns.sort_by(|a, b| {
+            let ((is_sure, rise), (is_other_sure, other)) = (rank(a), rank(b));
+            is_other_sure.cmp(&is_sure).then(other.total_cmp(&rise))
+        });
         let measure = if self.has_probabilities { Measure::LogLoss } else { Measure::Error };
-        let found = Importance { measure, columns, spreads };
-        Ok(Some(found).filter(|found| !found.columns.is_empty() && found.is_possible()))
+        let found = Importance { measure, columns };
+        Some(found).filter(|found| !found.columns.is_empty() && found.is_possible())
     }
 }
 
-/// The standard deviation of every feature over a sample of the rows; nothing where features are many.
-fn spreads(rows: &mut RowSource<'_>, seed: u64) -> Result<Vec<f32>, Error> {
-    if rows.width() > MOST_SPREADS {
-        return Ok(Vec::new());
+/// How the features of a model vary over a sample of the rows it learned from: all of them, or those that contribute most
+/// for and against each class where they are many. Features that are many and have no name are not shown, nor asked for.
+pub(crate) fn variations(
+    model: &Model,
+    rows: &mut RowSource<'_>,
+    seed: u64,
+) -> Result<Arc<[Variation]>, Error> {
+    let (is_wide, is_bent) =
+        (rows.width() > MOST_VARIATIONS, model.schema().is_some_and(|schema| schema.bends.is_some()));
+    if is_wide && (is_bent || model.feature_names().is_none()) || mean_planes(model).is_none() {
+        return Ok(Arc::default());
     }
     let drawn: Vec<u32> =
         sample(rows.classes().len(), MOST_ROWS, seed).into_iter().map(|row| row as u32).collect();
-    let mut sums = vec![(0.0, 0.0); rows.width()];
+    let mut sums: BTreeMap<u32, (f64, f64, u32)> = BTreeMap::new();
     let _ = rows.each_block(&drawn, |_, view, listed| {
         visit!(view, examples => for &row in listed {
-            for (feature, value) in examples.row(row as usize).entries() {
-                sums[feature].0 += value;
-                sums[feature].1 += value * value;
+            for (feature, value) in examples.row(row as usize).entries().filter(|(_, value)| *value != 0.0) {
+                let sums = sums.entry(feature as u32).or_default();
+                *sums = (sums.0 + value, sums.1 + value * value, sums.2 + 1);
             }
         });
         ControlFlow::<()>::Continue(())
     })?;
     let n_rows = drawn.len().max(1) as f64;
-    let spread = |(sum, squares): (f64, f64)| (squares / n_rows - (sum / n_rows).powi(2)).max(0.0).sqrt();
-    Ok(sums.into_iter().map(|sums| spread(sums) as f32).collect())
+    let varied = |(&feature, &(sum, squares, count)): (&u32, &(f64, f64, u32))| {
+        let deviation = (squares / n_rows - (sum / n_rows).powi(2)).max(0.0).sqrt() as f32;
+        (feature, Variation { feature, deviation, share: (f64::from(count) / n_rows) as f32 })
+    };
+    let mut found: BTreeMap<u32, Variation> = sums.iter().map(varied).collect();
+    if found.len() > MOST_VARIATIONS {
+        let by = |sign: f64| {
+            let deviation =
+                |feature: usize| f64::from(found.get(&(feature as u32)).map_or(0.0, |one| one.deviation));
+            leading(model, MOST_VARIATIONS / (2 * model.labels().len()).max(1), |feature| {
+                sign * deviation(feature)
+            })
+        };
+        let kept: BTreeSet<u32> = [by(1.0), by(-1.0)]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|(_, _, feature)| feature as u32)
+            .collect();
+        found.retain(|feature, _| kept.contains(feature));
+    }
+    Ok(found.into_values().filter(|one| one.deviation.is_finite()).collect())
 }
 
 /// A row by its values that are not zero.
@@ -208,7 +241,7 @@ mod tests {
         let importance = trained.model.importance().unwrap();
         let order: Vec<&str> = importance.columns.iter().map(|column| column.column.as_str()).collect();
         assert_eq!(order[..2], ["feature 3", "feature 2"]);
-        assert_eq!(importance.spreads.len(), 4);
+        assert_eq!(trained.model.variations().len(), 4);
         let top = top_features(&trained.model, 1, 4);
         assert_eq!((top[0].name.as_str(), top[1].name.as_str()), ("feature 3", "feature 2"));
         assert!(top.iter().map(TopFeature::contribution).is_sorted_by(|a, b| a >= b));

@@ -18,7 +18,7 @@ use crate::race::{
 use crate::spec::{Options, Spec};
 use crate::split::Ties;
 use crate::train::Training;
-use crate::understand::shuffling::Shuffling;
+use crate::understand::shuffling::{Shuffling, variations};
 use rosenblatt_data::{Bends, Dataset, ReadOptions, Scaling, Schema, Shape, load_with_schema};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,11 +121,11 @@ impl Fitting<'_> {
         };
         model.provenance.held_out = held_out;
         if let Some(shuffling) = shuffling {
-            let found = shuffling.found(&mut data.into(), self.recipe.learning.seed)?;
-            model.provenance.importance = found.map(Arc::new);
+            model.provenance.importance = shuffling.found().map(Arc::new);
+            model.provenance.variations = variations(&model, &mut data.into(), self.recipe.learning.seed)?;
         }
-        // What bends is told by its shape, which is not raced for then.
-        let is_usual = self.is_usual(racing) && reread.is_none();
+        let is_usual = self.is_usual(racing);
+        model.training_summary.raced_shape = is_usual && reread.is_some();
         let model = model.with_race(is_usual.then_some(share));
         let model = model
             .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));

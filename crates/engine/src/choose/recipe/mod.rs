@@ -56,7 +56,7 @@ use crate::split::{Part, Ties};
 use crate::statistics::deviation;
 use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
-use crate::understand::shuffling::Shuffling;
+use crate::understand::shuffling::{Shuffling, variations};
 use rosenblatt_core::{Hyperplanes, Readout, Setting, Totals, settings};
 use rosenblatt_data::{Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
 use serde::{Deserialize, Serialize};
@@ -367,17 +367,16 @@ impl Recipe {
             return Ok(trained);
         }
         let (reading, data, schema) = self.load(source)?;
+        let can_bend = source.can_rewind() && rosenblatt_data::can_bend(source, &reading)?;
+        let again = Some(source).filter(|_| can_bend);
         if let Some((recipe, why)) = infer::for_numbers(self, &schema, data.labels(), data.classes().len())? {
             let tied = recipe.tied(&cells, &(&data).into())?;
-            let again = Some(source).filter(|source| source.can_rewind());
             let schema = infer::without_classes(schema, why);
             let read = Read { reading: &reading, schema, again };
             return tied.fit(source.name(), data, Some(read), checkpoint, monitor);
         }
         infer::check_label(self.task, &reading, &schema, data.classes().len(), data.labels())?;
         let tied = self.tied(&cells, &(&data).into())?;
-        let can_bend = source.can_rewind() && rosenblatt_data::can_bend(source, &reading)?;
-        let again = Some(source).filter(|_| can_bend);
         tied.fit(source.name(), data, Some(Read { reading: &reading, schema, again }), checkpoint, monitor)
     }
 
@@ -787,8 +786,8 @@ impl Judging<'_> {
             let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
-            let found = shuffling.found(rows, model.spec.options().seed)?;
-            model.provenance.importance = found.map(Arc::new);
+            model.provenance.importance = shuffling.found().map(Arc::new);
+            model.provenance.variations = variations(model, rows, model.spec.options().seed)?;
             trained.notes.extend(self.recipe.told_of_drift(self.parts, &judged, &trained.notes));
             model.provenance.held_out = self.recipe.kept_predictions(self.parts, &[whole.judged]);
             (model.calibration, trained.estimate) = (whole.calibration, Some(estimate));

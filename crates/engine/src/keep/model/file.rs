@@ -9,7 +9,7 @@ use super::{
     networks, taggers,
 };
 use crate::calibration::{Calibration, Curve, Method, n_curves};
-use crate::importance::Importance;
+use crate::importance::{Importance, Variation};
 use crate::keep::held_out::HeldOut;
 use crate::keep::numbers::{HeldNumbers, NumberEstimate};
 use crate::spec::{Options, Spec};
@@ -58,7 +58,9 @@ const CHECKSUM: std::ops::Range<usize> = 32..64;
 #[non_exhaustive]
 pub enum FormatError {
     /// The file is something else.
-    #[error("this is not a Rosenblatt model: it does not begin with the model signature")]
+    #[error(
+        "this is not a Rosenblatt model: it does not begin with the model signature; `rosenblatt train` makes models of tables and texts"
+    )]
     NotAModel,
     /// The file was written by a later program.
     #[error("it is of format version {found}, but this program reads up to {known}; update the program")]
@@ -123,6 +125,8 @@ struct Header {
     map: Option<MapText>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     importance: Option<Importance>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    variations: Vec<Variation>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     numbers: Option<NumberEstimate>,
     arrays: Vec<Array>,
@@ -225,6 +229,8 @@ pub(super) struct SummaryText {
     folds: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     raced: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    raced_shape: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimated>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,7 +245,7 @@ const PATIENCE: &str = "observer";
 impl From<&TrainingSummary> for SummaryText {
     fn from(training_summary: &TrainingSummary) -> Self {
         let Totals { epochs, rounds, mistakes, updates, errors } = training_summary.totals;
-        let TrainingSummary { rows, validation, held_out, folds, raced, estimate, .. } =
+        let TrainingSummary { rows, validation, held_out, folds, raced, raced_shape, estimate, .. } =
             training_summary.clone();
         let stopped = match training_summary.stopped {
             Stopped::Observer => PATIENCE,
@@ -258,6 +264,7 @@ impl From<&TrainingSummary> for SummaryText {
             held_out,
             folds,
             raced,
+            raced_shape,
             estimate,
             time: training_summary.time.clone(),
             group: training_summary.group.clone(),
@@ -281,6 +288,7 @@ impl TryFrom<SummaryText> for TrainingSummary {
             held_out,
             folds,
             raced,
+            raced_shape,
             estimate,
             time,
             group,
@@ -301,7 +309,19 @@ impl TryFrom<SummaryText> for TrainingSummary {
             return Err(content("more rows were wrong than were held out".to_owned()));
         }
         let stopped = *stopped;
-        Ok(Self { rows, totals, stopped, validation, held_out, folds, raced, estimate, time, group })
+        Ok(Self {
+            rows,
+            totals,
+            stopped,
+            validation,
+            held_out,
+            folds,
+            raced,
+            raced_shape,
+            estimate,
+            time,
+            group,
+        })
     }
 }
 
@@ -397,6 +417,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         date: model.provenance.date.as_ref().map(Date::to_string),
         map,
         importance: model.importance().cloned(),
+        variations: model.provenance.variations.to_vec(),
         numbers: model.held_numbers().map(|numbers| numbers.estimate),
         arrays: std::mem::take(&mut body.arrays),
     };
@@ -809,10 +830,8 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     if !header.data_fingerprint.as_ref().is_none_or(is_digest) {
         return Err(content("its fingerprint should be 32 hexadecimal digits"));
     }
-    let is_odd = |importance: &Importance| {
-        !importance.is_possible() || ![0, width].contains(&importance.spreads.len())
-    };
-    if header.importance.as_ref().is_some_and(is_odd) {
+    let is_odd = header.importance.as_ref().is_some_and(|importance| !importance.is_possible());
+    if is_odd || !Variation::are_possible(&header.variations, width) {
         return Err(content("what it says of columns is too long, or no number"));
     }
     let date = header.date.map(|text| text.parse()).transpose().map_err(content)?;
@@ -831,6 +850,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
             support_numbers,
             held_out,
             importance: header.importance.map(Arc::new),
+            variations: header.variations.into(),
             numbers: numbers.map(Arc::new),
         },
     })

@@ -28,7 +28,7 @@ pub use crate::keep::numbers::{HeldNumbers, NumberEstimate, Spread};
 use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
 use crate::error::Error;
-use crate::importance::Importance;
+use crate::importance::{Importance, Variation};
 use crate::spec::Spec;
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
@@ -61,6 +61,8 @@ pub struct TrainingSummary {
     /// The share of the data that was kept out of the race in which it was chosen, if it was the usual race. It learned
     /// from all rows all the same.
     pub raced: Option<f64>,
+    /// Whether that race chose how columns bend, too.
+    pub raced_shape: bool,
     /// What rows that were not learned from said of this training.
     pub estimate: Option<Estimated>,
     /// The column of times that rows were split by for race and estimate.
@@ -84,6 +86,7 @@ pub(crate) fn training_summary(
         held_out: None,
         folds: None,
         raced: None,
+        raced_shape: false,
         estimate: None,
         time: None,
         group: None,
@@ -130,7 +133,7 @@ pub struct Estimated {
 
 impl Serialize for TrainingSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("TrainingSummary", 14)?;
+        let mut object = serializer.serialize_struct("TrainingSummary", 15)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -142,6 +145,7 @@ impl Serialize for TrainingSummary {
         object.serialize_field("held-out", &self.held_out)?;
         object.serialize_field("folds", &self.folds)?;
         object.serialize_field("raced", &self.raced)?;
+        object.serialize_field("raced-shape", &self.raced_shape)?;
         object.serialize_field("estimate", &self.estimate)?;
         object.serialize_field("time", &self.time)?;
         object.serialize_field("group", &self.group)?;
@@ -205,6 +209,8 @@ pub(crate) struct Provenance {
     pub(crate) held_out: Option<Arc<HeldOut>>,
     /// What they say of the columns.
     pub(crate) importance: Option<Arc<Importance>>,
+    /// How features vary, by their number: of all, or of those that contribute most.
+    pub(crate) variations: Arc<[Variation]>,
     /// The same as `held_out`, where numbers are predicted, and what it comes to.
     pub(crate) numbers: Option<Arc<HeldNumbers>>,
 }
@@ -266,6 +272,12 @@ impl Model {
     /// Which columns matter, by what is lost without them on rows that were not learned from.
     pub fn importance(&self) -> Option<&Importance> {
         self.provenance.importance.as_deref()
+    }
+
+    /// How features vary from row to row, by their number: of all features, or of those that contribute most where
+    /// they are many; nothing if that is not known.
+    pub fn variations(&self) -> &[Variation] {
+        &self.provenance.variations
     }
 
     /// When it was made, if it was [told](Model::dated).
