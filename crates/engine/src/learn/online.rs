@@ -129,7 +129,27 @@ impl Online {
         let multiclass = self.spec.options().multiclass;
         let before = outputs(multiclass, was.names());
         let origins = origins(&outputs(multiclass, labels.names()), &before);
-        let state = self.learner.state().for_outputs(before.len(), &origins);
+        let n_before = before.len();
+        self.carry_over(labels, n_before, &origins)
+    }
+
+    /// [`Online::take_in`] of one class more, behind all others. Where every class has an output, no name is compared but
+    /// its own: the next class costs no more than a row does, and many cost no more than their rows.
+    fn take_in_next(&mut self, name: &str) -> Result<(), Error> {
+        let n_classes = self.labels.len();
+        let mut labels = self.labels.clone();
+        labels.add(name);
+        if n_classes == 2 || self.spec.options().multiclass == Classes::OneVsOne {
+            return self.take_in(labels.names().to_vec());
+        }
+        self.check_growth(labels.names())?;
+        let origins: Vec<Origin> = (0..n_classes).map(|output| Some((output, 1.0))).chain([None]).collect();
+        self.carry_over(labels, n_classes, &origins)
+    }
+
+    /// Goes on for other outputs, one for each origin among the `n_outputs` there were.
+    fn carry_over(&mut self, labels: Labels, n_outputs: usize, origins: &[Origin]) -> Result<(), Error> {
+        let state = self.learner.state().for_outputs(n_outputs, origins);
         let mut grown = Self::started(self.spec.clone(), labels, None)?;
         let restored = grown.learner.restore(state);
         restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
@@ -235,9 +255,8 @@ impl Online {
             if end == part.end {
                 return Ok(());
             }
-            let mut grown = self.labels.clone();
-            numbers[said[end] as usize] = Some(grown.add(&names[said[end] as usize]));
-            self.take_in(grown.names().to_vec())?;
+            numbers[said[end] as usize] = Some(self.labels.len() as u32);
+            self.take_in_next(&names[said[end] as usize])?;
             for (class, &said) in classes.iter_mut().zip(&said).skip(end) {
                 *class = number(&numbers, said);
             }
