@@ -320,7 +320,10 @@ impl PyModel {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
-            Ok(serde_json::to_string(&evaluate(&self.model, &data)?)?)
+            Ok(match self.model.task() {
+                Task::Numbers => serde_json::to_string(&self.model.evaluate_numbers(&data)?)?,
+                _ => serde_json::to_string(&evaluate(&self.model, &data)?)?,
+            })
         })
     }
 
@@ -344,7 +347,14 @@ impl PyModel {
                     let class = predictor.predict(examples.row(row));
                     let mut told =
                         serde_json::to_value(explainer.explain(examples.row(row), class, most).named(model))?;
-                    told["class"] = model.labels().name(class).into();
+                    match (model.task(), model.planes()) {
+                        (Task::Numbers, Some(planes)) => {
+                            told["prediction"] = predictor.scores()[0].into();
+                            // What is predicted of a row that nothing speaks of.
+                            told["base"] = planes.biases()[0].into();
+                        }
+                        _ => told["class"] = model.labels().name(class).into(),
+                    }
                     Ok(told)
                 });
                 each.collect()
