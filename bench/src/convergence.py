@@ -47,10 +47,10 @@ def main(n_sets, folder):
     n_warned = n_fits = most = 0
     for name, X, y in itertools.islice(tables(folder), n_sets):
         for solver in SOLVERS:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always", ConvergenceWarning)
                 epochs = solver().fit(X, y).n_iter_
-            warned = sum(issubclass(one.category, ConvergenceWarning) for one in told)
+            warned = sum(issubclass(one.category, ConvergenceWarning) for one in seen)
             n_warned, n_fits, most = n_warned + warned, n_fits + 1, max(most, epochs)
             print(f"{name:24} {X.shape[0]:6} x {X.shape[1]:4} {solver.__name__:26} {epochs:5} epochs{' WARNED' * warned}", flush=True)
     print(f"{n_warned} of {n_fits} fits on {n_fits // len(SOLVERS)} tables did not converge; the longest took {most} epochs")

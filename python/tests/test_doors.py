@@ -139,8 +139,8 @@ def test_numbers_through_every_door(seed, tmp_path):
             for one in (X[row : row + 1], frame.iloc[row : row + 1], scipy.sparse.csr_matrix(X[row : row + 1])):
                 assert np.array_equal(model.predict(one), expected[row : row + 1]), (way, row)
     assert np.array_equal(pickle.loads(pickle.dumps(estimator)).predict(frame if names else X), expected)
-    told = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
-    assert told["rmse"]["value"] == pytest.approx(np.sqrt(np.mean((expected - y) ** 2)))
+    found = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
+    assert found["rmse"]["value"] == pytest.approx(np.sqrt(np.mean((expected - y) ** 2)))
     if PROGRAM is not None:
         asked = [PROGRAM, "predict", tmp_path / "l.csv", "--model", tmp_path / "m.model"]
         done = subprocess.run(asked, capture_output=True, text=True, check=True)
@@ -172,13 +172,13 @@ def test_models_over_http(tmp_path):
                 rows = [X] if called is None else [X, [dict(zip(called[::-1], row[::-1])) for row in X.tolist()]]
                 for given in rows:
                     if model.task == "numbers":
-                        told = client.predict(name, given)
-                        assert [one["prediction"] for one in told] == model.predict(X).tolist(), name
+                        found = client.predict(name, given)
+                        assert [one["prediction"] for one in found] == model.predict(X).tolist(), name
                         continue
-                    told = client.predict(name, given, scores=True)
-                    assert [one["class"] for one in told] == model.predict(X).tolist(), name
+                    found = client.predict(name, given, scores=True)
+                    assert [one["class"] for one in found] == model.predict(X).tolist(), name
                     if len(model.classes) == 2:
-                        assert [np.ravel(one["scores"])[-1] for one in told] == model.decision_function(X).tolist(), name
+                        assert [np.ravel(one["scores"])[-1] for one in found] == model.decision_function(X).tolist(), name
     finally:
         server.terminate()
         server.wait(30)
@@ -219,9 +219,9 @@ def test_a_model_explains_what_it_predicts(tmp_path):
         spoken = {one["feature"]: one["contribution"] for one in told["for"] + told["against"]}
         assert spoken == {f"feature {place + 1}": sign * value for place, value in enumerate(expected)}
     numbers = Regressor().fit(X, X @ [1.0, 0.5, 30.0])
-    for told, expected in zip(numbers.model_.explain(X[:5], most=3), numbers.predict(X[:5])):
-        parts = [one["contribution"] for one in told["for"] + told["against"]]
-        assert told["prediction"] == expected and told["base"] + sum(parts) == pytest.approx(expected)
+    for reasons, expected in zip(numbers.model_.explain(X[:5], most=3), numbers.predict(X[:5])):
+        parts = [one["contribution"] for one in reasons["for"] + reasons["against"]]
+        assert reasons["prediction"] == expected and reasons["base"] + sum(parts) == pytest.approx(expected)
     page = fitted.model_.report(csv(tmp_path / "t.csv", X, ["a", "b", "c"], y), label="kind")
     assert "<html" in page
 

@@ -49,10 +49,10 @@ def test_a_rule_for_classes_is_refused_and_the_other_way_round():
 )
 def test_parameters_are_named_in_pythons_words(name, value):
     X, y = _drawn(3)
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as error:
         Regressor(**{name: value}).fit(X, y)
-    assert "line 1" not in str(told.value) and "u64" not in str(told.value)
-    assert name in str(told.value) or str(value) in str(told.value)
+    assert "line 1" not in str(error.value) and "u64" not in str(error.value)
+    assert name in str(error.value) or str(value) in str(error.value)
 
 
 def test_what_scikit_learn_calls_otherwise_is_answered():

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 const CLIENTS: usize = 16;
 const LEARN: &str = "/v1/models/pets/learn";
 const VERSIONS: &str = "/v1/models/pets/versions";
-/// Of so many ends, this many kill the server, and the others ask it to stop.
+/// Of `ENDS` ends, `KILLS` kill the server, and the others ask it to stop.
 const ENDS: usize = 7;
 const KILLS: usize = 5;
 /// The seconds within which a server ends.

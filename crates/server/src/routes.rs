@@ -631,10 +631,10 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
         }
         let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         if published.model.task() == Task::Numbers {
-            let mut told = json!(published.model.evaluate_numbers(&data)?);
-            told["model"] = json!(name);
-            told["version"] = json!(version.entry.version);
-            return Ok(Json(told).into_response());
+            let mut found = json!(published.model.evaluate_numbers(&data)?);
+            found["model"] = json!(name);
+            found["version"] = json!(version.entry.version);
+            return Ok(Json(found).into_response());
         }
         let found = rosenblatt::evaluate(&published.model, &data)?;
         Ok(Json(json!({
@@ -654,7 +654,7 @@ fn outline(slot: &Slot) -> Value {
     };
     let published = version.published();
     let (task, names) = (published.model.task(), published.model.labels().names());
-    let mut told = json!({
+    let mut outline = json!({
         "name": slot.name,
         "version": version.entry.version,
         "learned": published.learned,
@@ -663,9 +663,9 @@ fn outline(slot: &Slot) -> Value {
         "ready": true,
     });
     if task == Task::Numbers {
-        told["number"] = json!(names.first());
+        outline["number"] = json!(names.first());
     }
-    told
+    outline
 }
 
 async fn list(State(app): Shared) -> Answer {

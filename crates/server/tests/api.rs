@@ -6,6 +6,7 @@ use rosenblatt::recipe::Plan;
 use rosenblatt::tagger::{Judging, TaggerOptions, TaggerTraining};
 use rosenblatt::{Error, Model, Options, Task};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -740,7 +741,7 @@ fn houses() -> (Vec<u8>, String) {
         let (rooms, age, garden) =
             (row * 37 % 101 % 8 + 1, row * 53 % 97 % 60, ["yes", "no"][row * 31 % 7 % 2]);
         let price = 20.0 + 3.0 * rooms as f64 - 0.5 * age as f64 + (row * 7919 % 1009) as f64 / 500.0;
-        rows.push_str(&format!("{rooms},{age},{garden},{price}\n"));
+        let _ = writeln!(rows, "{rooms},{age},{garden},{price}");
     }
     let reading = ReadOptions { label: LabelColumn::Named("price".to_owned()), ..ReadOptions::default() };
     let recipe = rosenblatt::Recipe { reading, ..Default::default() };
@@ -755,9 +756,9 @@ fn numbers_are_predicted_as_the_engine_predicts_them() {
     assert_eq!(model.task(), Task::Numbers);
     let bench = Bench::new(&[("houses", bytes), ("pets", pets())]);
     assert_eq!(bench.get("/readyz").ok().value()["ready"], true);
-    let told = bench.get("/v1/models/houses").ok().value();
+    let found = bench.get("/v1/models/houses").ok().value();
     assert_eq!(
-        (&told["task"], &told["number"], &told["classes"]),
+        (&found["task"], &found["number"], &found["classes"]),
         (&"numbers".into(), &"price".into(), &serde_json::json!([]))
     );
     let new = "rooms,age,garden\n5,10,yes\n1,50,no\n";
@@ -792,30 +793,30 @@ fn numbers_are_predicted_as_the_engine_predicts_them() {
     let column = batch.column(0).as_any().downcast_ref::<arrow_array::Float64Array>().unwrap();
     assert_eq!(column.values(), &expected[..]);
     // The reasons add up to the prediction.
-    let told = bench.json("/v1/models/houses/explain?top=9", r#"[[5, 10, "yes"]]"#).ok().value();
-    let one = &told["predictions"][0];
+    let found = bench.json("/v1/models/houses/explain?top=9", r#"[[5, 10, "yes"]]"#).ok().value();
+    let one = &found["predictions"][0];
     let sum = |side: &str| {
         one[side].as_array().unwrap().iter().map(|part| part["contribution"].as_f64().unwrap()).sum::<f64>()
     };
     let whole = one["base"].as_f64().unwrap() + sum("for") + sum("against");
     assert!((whole - expected[0]).abs() < 1e-9, "{one}");
     // How far off it is on rows with prices, as the engine says.
-    let told = bench.post("/v1/models/houses/evaluate", "text/csv", &rows).ok().value();
-    assert!(told["rows"] == 120 && told["rmse"]["value"].as_f64().unwrap() < 2.0, "{told}");
+    let found = bench.post("/v1/models/houses/evaluate", "text/csv", &rows).ok().value();
+    assert!(found["rows"] == 120 && found["rmse"]["value"].as_f64().unwrap() < 2.0, "{found}");
     // The Open Inference Protocol.
-    let told = bench.get("/v2/models/houses").ok().value();
+    let found = bench.get("/v2/models/houses").ok().value();
     assert_eq!(
-        told["outputs"],
+        found["outputs"],
         serde_json::json!([{"name": "prediction", "datatype": "FP64", "shape": [-1]}])
     );
     let tensors = r#"{"inputs": [
         {"name": "rooms", "shape": [2], "datatype": "FP64", "data": [5, 1]},
         {"name": "age", "shape": [2], "datatype": "INT64", "data": [10, 50]},
         {"name": "garden", "shape": [2], "datatype": "BYTES", "data": ["yes", "no"]}]}"#;
-    let told = bench.json("/v2/models/houses/infer", tensors).ok().value();
+    let found = bench.json("/v2/models/houses/infer", tensors).ok().value();
     let wanted =
         serde_json::json!([{"name": "prediction", "datatype": "FP64", "shape": [2], "data": expected}]);
-    assert_eq!(told["outputs"], wanted);
+    assert_eq!(found["outputs"], wanted);
     let asked = tensors.replacen('{', r#"{"outputs": [{"name": "class"}], "#, 1);
     assert_eq!(bench.json("/v2/models/houses/infer", &asked).status, 400);
     // What there is of classes alone.

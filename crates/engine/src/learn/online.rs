@@ -144,7 +144,7 @@ impl Online {
         self.carry_over(labels, digest, n_before, &origins)
     }
 
-    /// [`Online::take_in`] of one class more, behind all others. Where every class has an output, no name is compared but
+    /// [`Online::take_in`] of one class more, after all others. Where every class has an output, no name is compared but
     /// its own: the next class costs no more than a row does, and many cost no more than their rows.
     fn take_in_next(&mut self, name: &str) -> Result<(), Error> {
         let n_classes = self.labels.len();
