@@ -33,10 +33,12 @@ SYNONYMS = {
 class Hints:
     """Answers what scikit-learn calls otherwise with what says it here."""
 
+    _synonyms = SYNONYMS
+
     def __new__(cls, *args, **given):
-        for name in given.keys() & SYNONYMS.keys():
+        for name in given.keys() & cls._synonyms.keys():
             if name not in cls._get_param_names():
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {SYNONYMS[name]}")
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {cls._synonyms[name]}")
         return super().__new__(cls)
 
 

@@ -148,6 +148,8 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
             _checks.refuse(owner, "kernel_params", "a dictionary or None", self.kernel_params)
         if self.kernel_params and self.kernel is None and self.feature_map is None:
             raise ValueError("kernel_params are those of a kernel or a map, but neither kernel nor feature_map is set")
+        if self.support_budget is not None and self.kernel is None:
+            raise ValueError("support_budget is for the support vectors of a kernel, but kernel is not set")
         _checks.check_seed(owner, self.random_state)
         _checks.check_class_weight(owner, "class_weight", self.class_weight)
         _checks.check_costs(owner, self.costs)

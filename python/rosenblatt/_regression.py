@@ -11,8 +11,25 @@ from . import _checks, _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError, RegressorMixin, check_sample_weight, column_or_1d, validate_data
 from ._estimators import _whole, seed_of
 from ._product import Model
+from ._settings import SETTINGS
 
 __all__ = ["Regressor"]
+
+#: What scikit-learn's regressors call otherwise, and what says it here.
+_SYNONYMS = {
+    **_checks.SYNONYMS,
+    "fit_intercept": "a bias is always learned",
+    "alpha": 'the penalty of ridge is params={"l2": ...}',
+    "penalty": 'the penalty of ridge is params={"l2": ...}',
+    "l1_ratio": 'the penalty of ridge is params={"l2": ...}',
+    "epsilon": 'parameters of the rule are params, such as {"epsilon": ...}',
+    "loss": "each loss is a rule: see `algorithm`",
+    "solver": "each rule is solved in one way: see `algorithm`",
+    "shuffle": "rows are shuffled in every epoch",
+    "verbose": "a fit prints nothing",
+    "average": "each rule keeps its last weights or their average as it should",
+    "tol": "training ends when the rule has its solution, or after `max_iter`",
+}
 
 
 class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
@@ -54,6 +71,8 @@ class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     model_: Model
 
+    _synonyms = _SYNONYMS
+
     def __init__(
         self,
         algorithm: str = "ridge",
@@ -70,7 +89,15 @@ class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def _options(self):
-        _checks.check_seed(type(self).__name__, self.random_state)
+        owner = type(self).__name__
+        if self.params is not None and not isinstance(self.params, Mapping):
+            _checks.refuse(owner, "params", "a dictionary or None", self.params)
+        given = {"algorithm": self.algorithm, "max_iter": self.max_iter}
+        given |= {name: value for name, value in (("params", self.params), ("rate", self.rate)) if value is not None}
+        if _checks.is_number(self.rate):
+            given["rate"] = str(self.rate)
+        _checks.check(owner, [(name, *SETTINGS[name], value) for name, value in given.items()])
+        _checks.check_seed(owner, self.random_state)
         return {
             "algorithm": self.algorithm,
             "params": {name: float(value) for name, value in (self.params or {}).items()},

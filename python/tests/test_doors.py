@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 import rosenblatt
-from rosenblatt import MLPClassifier, PerceptronClassifier, _named
+from rosenblatt import MLPClassifier, PerceptronClassifier, Regressor, _named
 
 PROGRAM = os.environ.get("ROSENBLATT")
 #: `DOORS=300` is the long run.
@@ -25,6 +25,10 @@ ESTIMATORS += [
     lambda **given: PerceptronClassifier(zero="random", **given),
     lambda **given: MLPClassifier((5,), **given),
 ]
+
+
+#: Rules that learn numbers whatever the scales of columns.
+NUMBER_RULES = ["ridge", "huber", "quantile", "svr", "pa-regression"]
 
 
 def drawn(seed):
@@ -49,6 +53,23 @@ def scores(model, rows):
     return model.predict_proba(rows) if calibrated else model.decision_function(rows)
 
 
+def doors_of(folder, X, y, frame, order):
+    """The same rows, by every container, and by every file."""
+    import polars
+    import pyarrow
+    import scipy.sparse
+
+    columns = list(frame.columns)
+    np.save(folder / "x.npy", X)
+    return {
+        "array": X, "fortran": np.asfortranarray(X), "csr": scipy.sparse.csr_matrix(X), "csc": scipy.sparse.csc_array(X),
+        "pandas": frame, "polars": polars.from_pandas(frame), "arrow": pyarrow.Table.from_pandas(frame),
+        "by name": frame.iloc[:, order], "npy": folder / "x.npy", "csv": csv(folder / "x.csv", X, columns),
+        "labelled": csv(folder / "l.csv", X, columns, y),
+        "named csv": csv(folder / "n.csv", X[:, order], [columns[place] for place in order]),
+    }
+
+
 def csv(path, X, names, labels=None):
     columns = [X] if labels is None else [X, np.asarray(labels)[:, None]]
     header = ",".join([*names, *(["kind"] if labels is not None else [])])
@@ -60,8 +81,6 @@ def csv(path, X, names, labels=None):
 @pytest.mark.parametrize("seed", range(N_SETS))
 def test_models_through_every_door(seed, tmp_path):
     import pandas
-    import polars
-    import pyarrow
     import scipy.sparse
 
     estimator, X, y, names = drawn(seed)
@@ -73,16 +92,8 @@ def test_models_through_every_door(seed, tmp_path):
     expected, classes = scores(estimator, X), np.array(estimator.model_.classes)[np.searchsorted(estimator.classes_, estimator.predict(X))]
     estimator.model_.save(tmp_path / "m.model")
     models = {"model_": estimator.model_, "saved": rosenblatt.load(tmp_path / "m.model"), "pickled": pickle.loads(pickle.dumps(estimator.model_))}
-    columns = list(frame.columns)
-    np.save(tmp_path / "x.npy", X)
     order = np.random.default_rng(seed).permutation(X.shape[1]) if names else np.arange(X.shape[1])
-    doors = {
-        "array": X, "fortran": np.asfortranarray(X), "csr": scipy.sparse.csr_matrix(X), "csc": scipy.sparse.csc_array(X),
-        "pandas": frame, "polars": polars.from_pandas(frame), "arrow": pyarrow.Table.from_pandas(frame),
-        "by name": frame.iloc[:, order], "npy": tmp_path / "x.npy", "csv": csv(tmp_path / "x.csv", X, columns),
-        "labelled": csv(tmp_path / "l.csv", X, columns, y),
-        "named csv": csv(tmp_path / "n.csv", X[:, order], [columns[place] for place in order]),
-    }
+    doors = doors_of(tmp_path, X, y, frame, order)
     for way, model in models.items():
         for door, rows in doors.items():
             assert np.array_equal(scores(model, rows), expected), (way, door)
@@ -106,19 +117,52 @@ def test_models_through_every_door(seed, tmp_path):
         assert done.stdout.split() == classes.tolist()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(N_SETS // 4))
+def test_numbers_through_every_door(seed, tmp_path):
+    import pandas
+    import scipy.sparse
+
+    _, X, y, names = drawn(seed)
+    y = y + np.random.default_rng(seed).normal(size=len(y))
+    frame = pandas.DataFrame(X, columns=names or [f"unnamed {place}" for place in range(X.shape[1])])
+    estimator = Regressor(NUMBER_RULES[seed % len(NUMBER_RULES)], max_iter=4).fit(frame if names else X, y)
+    expected = estimator.predict(frame if names else X)
+    estimator.model_.save(tmp_path / "m.model")
+    models = {"model_": estimator.model_, "saved": rosenblatt.load(tmp_path / "m.model"), "pickled": pickle.loads(pickle.dumps(estimator.model_))}
+    order = np.random.default_rng(seed).permutation(X.shape[1]) if names else np.arange(X.shape[1])
+    doors = doors_of(tmp_path, X, y, frame, order)
+    for way, model in models.items():
+        for door, rows in doors.items():
+            assert np.array_equal(model.predict(rows), expected), (way, door)
+        for row in range(0, len(X), 20):
+            for one in (X[row : row + 1], frame.iloc[row : row + 1], scipy.sparse.csr_matrix(X[row : row + 1])):
+                assert np.array_equal(model.predict(one), expected[row : row + 1]), (way, row)
+    assert np.array_equal(pickle.loads(pickle.dumps(estimator)).predict(frame if names else X), expected)
+    found = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
+    assert found["rmse"]["value"] == pytest.approx(np.sqrt(np.mean((expected - y) ** 2)))
+    if PROGRAM is not None:
+        asked = [PROGRAM, "predict", tmp_path / "l.csv", "--model", tmp_path / "m.model"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True)
+        assert [float(line) for line in done.stdout.split()] == expected.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.skipif(PROGRAM is None, reason="the variable ROSENBLATT does not name the command line program")
 def test_models_over_http(tmp_path):
     import pandas
 
     fitted = {}
-    for seed in (0, 1, 5, 9, 20, 24, 27):
+    for seed in range(N_SETS):
         estimator, X, y, names = drawn(seed)
+        if seed % 6 == 5:
+            estimator = Regressor(NUMBER_RULES[seed // 6 % len(NUMBER_RULES)], max_iter=4)
         for called in (None, names or [f"c{place}" for place in range(X.shape[1])]):
             name = f"m{seed}{'' if called is None else 'named'}"
             estimator.fit(X if called is None else pandas.DataFrame(X, columns=called), y)
             estimator.model_.save(tmp_path / f"{name}.model")
             fitted[name] = estimator.model_, X, called
-    assert {len(model.classes) for model, *_ in fitted.values()} > {2}
+    assert {len(model.classes) for model, *_ in fitted.values()} > {1, 2}
     words = [PROGRAM, "serve", str(tmp_path), "--address", "127.0.0.1:0"]
     server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
@@ -127,10 +171,14 @@ def test_models_over_http(tmp_path):
             for name, (model, X, called) in fitted.items():
                 rows = [X] if called is None else [X, [dict(zip(called[::-1], row[::-1])) for row in X.tolist()]]
                 for given in rows:
-                    told = client.predict(name, given, scores=True)
-                    assert [one["class"] for one in told] == model.predict(X).tolist(), name
+                    if model.task == "numbers":
+                        found = client.predict(name, given)
+                        assert [one["prediction"] for one in found] == model.predict(X).tolist(), name
+                        continue
+                    found = client.predict(name, given, scores=True)
+                    assert [one["class"] for one in found] == model.predict(X).tolist(), name
                     if len(model.classes) == 2:
-                        assert [np.ravel(one["scores"])[-1] for one in told] == model.decision_function(X).tolist(), name
+                        assert [np.ravel(one["scores"])[-1] for one in found] == model.decision_function(X).tolist(), name
     finally:
         server.terminate()
         server.wait(30)
@@ -170,6 +218,10 @@ def test_a_model_explains_what_it_predicts(tmp_path):
         sign = 1 if told["class"] == "1" else -1
         spoken = {one["feature"]: one["contribution"] for one in told["for"] + told["against"]}
         assert spoken == {f"feature {place + 1}": sign * value for place, value in enumerate(expected)}
+    numbers = Regressor().fit(X, X @ [1.0, 0.5, 30.0])
+    for reasons, expected in zip(numbers.model_.explain(X[:5], most=3), numbers.predict(X[:5])):
+        parts = [one["contribution"] for one in reasons["for"] + reasons["against"]]
+        assert reasons["prediction"] == expected and reasons["base"] + sum(parts) == pytest.approx(expected)
     page = fitted.model_.report(csv(tmp_path / "t.csv", X, ["a", "b", "c"], y), label="kind")
     assert "<html" in page
 

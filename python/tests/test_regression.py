@@ -42,6 +42,25 @@ def test_a_rule_for_classes_is_refused_and_the_other_way_round():
         rosenblatt.PerceptronClassifier(algorithm="ridge").fit(X, y > 50)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_iter", "ten"), ("max_iter", -1), ("max_iter", 2.5), ("random_state", -1), ("rate", "soon"), ("params", 3),
+     ("params", {"l2": "much"}), ("algorithm", "rigde"), ("algorithm", None)],
+)
+def test_parameters_are_named_in_pythons_words(name, value):
+    X, y = _drawn(3)
+    with pytest.raises(ValueError) as error:
+        Regressor(**{name: value}).fit(X, y)
+    assert "line 1" not in str(error.value) and "u64" not in str(error.value)
+    assert name in str(error.value) or str(value) in str(error.value)
+
+
+def test_what_scikit_learn_calls_otherwise_is_answered():
+    for name in ("alpha", "fit_intercept", "tol", "solver", "shuffle", "n_jobs"):
+        with pytest.raises(TypeError, match=f"Regressor has no parameter '{name}': "):
+            Regressor(**{name: 1})
+
+
 def test_train_sees_that_a_label_is_a_quantity():
     X, y = _drawn(2)
     lines = [",".join(map(repr, map(float, [*row, target]))) for row, target in zip(X, y)]

@@ -1,8 +1,8 @@
 //! `cargo xtask torture serve`: the server under load, killed, flooded and kept busy, at full length.
 //!
 //! - `--kills N` (1,000): at random moments under load from 16 clients, each row sent until it is acknowledged, while another
-//!   keeps versions, goes back to them and replaces the model; a third of the ends are asked for and must come in time. In the end
-//!   every row has one place on top of one version, and every version that was kept, as the one that is served, is that of
+//!   keeps versions, goes back to them and replaces the model. To every five kills come two ends that are asked for, which must
+//!   come in time. In the end every row has one place on top of one version, and every version that was kept, as the one that is served, is that of
 //!   `train --online` on the rows of the version before it.
 //! - `--mutations N` (10,000): files of a served folder flipped, cut, zeroed, emptied, removed and replaced by devices. Each model
 //!   is then served with all that it had learned, or refused with a reason, and some version can be gone back to.
@@ -28,6 +28,9 @@ use std::time::{Duration, Instant};
 const CLIENTS: usize = 16;
 const LEARN: &str = "/v1/models/pets/learn";
 const VERSIONS: &str = "/v1/models/pets/versions";
+/// Of `ENDS` ends, `KILLS` kill the server, and the others ask it to stop.
+const ENDS: usize = 7;
+const KILLS: usize = 5;
 /// The seconds within which a server ends.
 const DRAIN: u64 = 3;
 const PREDICT: &str = "/v1/models/pets/predict";
@@ -131,7 +134,7 @@ impl Room {
             ["--snapshot-rows", "500", "--grow-classes", "--max-versions", "1000000", "--drain", &drain];
         let files = [fs::read(self.models().join("pets.model")).map_err(told("reading"))?, self.other()?];
         let (mut late, mut n_stops, mut longest) = (0, 0, Duration::ZERO);
-        for kill in 0..n_kills {
+        for end in 0..n_kills * ENDS / KILLS {
             let mut server = Served::start(&self.program, &self.models(), &words)?;
             let is_over = Arc::new(AtomicBool::new(false));
             let mut clients: Vec<_> = (0..CLIENTS)
@@ -145,7 +148,7 @@ impl Room {
             let (seed, files) = (dice.below(1 << 30), files.clone());
             clients.push(thread::spawn(move || change(changing, seed, &files, &over)));
             sleep(Duration::from_millis(dice.below(400)));
-            if dice.below(3) == 0 {
+            if end % ENDS >= KILLS {
                 let took = server.stop();
                 n_stops += 1;
                 longest = longest.max(took.unwrap_or_default());
@@ -156,8 +159,8 @@ impl Room {
             for client in clients {
                 client.join().map_err(|_| "a client failed")?;
             }
-            if (kill + 1) % 100 == 0 {
-                say(&format!("   {} kills", kill + 1));
+            if (end + 1) % 100 == 0 {
+                say(&format!("   {} ends", end + 1));
             }
         }
         let server = Served::start(&self.program, &self.models(), &words)?;
@@ -215,7 +218,7 @@ impl Room {
         let (n_rows, n_versions) = (ledger.places.len(), versions.len());
         Ok(Line {
             what: "kill -9 and SIGTERM under load from 16 clients and changes of versions".to_owned(),
-            done: n_kills,
+            done: n_kills * ENDS / KILLS,
             lost: astray + other_bits + late,
             remarks: format!(
                 "{n_rows} rows acknowledged on top of {n_versions} versions, {astray} of them astray; {n_kept} kept or served, {other_bits} of them of other bits than offline; {n_stops} asked to stop, {late} late, the longest {longest:?}"

@@ -155,12 +155,17 @@ impl<'a> State<'a> {
             }
             _ => None,
         });
+        let n_outputs = origins.iter().flatten().map(|(from, _)| from + 1).max().unwrap_or(0);
+        let mut heirs = vec![Vec::new(); n_outputs];
+        for (output, (from, factor)) in
+            origins.iter().enumerate().filter_map(|(output, origin)| Some((output, (*origin)?)))
+        {
+            heirs[from].push((output, factor));
+        }
         let mut moves = Vec::new();
         for (place, was) in outputs.unwrap_or_default().into_iter().enumerate() {
-            let heirs = origins.iter().enumerate().filter_map(|(output, origin)| {
-                origin.filter(|(from, _)| *from == was).map(|(_, factor)| (place, output, factor))
-            });
-            moves.extend(heirs);
+            let heirs = heirs.get(was).into_iter().flatten();
+            moves.extend(heirs.map(|&(output, factor)| (place, output, factor)));
         }
         moves
     }

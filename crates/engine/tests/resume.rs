@@ -355,3 +355,41 @@ fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() 
     }
     assert!(n_grown > 100, "{n_grown}");
 }
+
+#[test]
+fn classes_that_come_one_by_one_are_those_taken_in_beforehand_to_the_bit() {
+    let names: Vec<String> = (0..30).map(|number| format!("class {number}")).collect();
+    let rows: Vec<[f64; 4]> = (0..90)
+        .map(|row: usize| [row % 7, row % 5, row % 3, row % 11].map(|value| value as f64 - 2.0))
+        .collect();
+    let labels: Vec<&String> = (0..90).map(|row| &names[(row * 7 + row / 30) % 30]).collect();
+    for (readout, multiclass) in [
+        (Readout::Last, Classes::OneVsRest),
+        (Readout::Averaged(Average::Post), Classes::OneVsRest),
+        (Readout::Averaged(Average::Post), Options::default().multiclass),
+        (Readout::Voted, Classes::OneVsRest),
+        (Readout::Last, Classes::OneVsOne),
+    ] {
+        let options = Options {
+            algorithm: "perceptron".to_owned(),
+            readout: Some(readout),
+            multiclass,
+            ..Options::default()
+        };
+        let recipe = rosenblatt::Recipe { learning: options.into(), ..Default::default() };
+        let learner = || Online::new(recipe.online_spec().unwrap(), ["class 0", "class 7"]).unwrap();
+        let (mut at_once, mut one_by_one) = (learner(), learner());
+        let data = Dataset::from_rows(&rows, &labels);
+        at_once.learn_named(data.view(), data.labels().names(), 0..90).unwrap();
+        for (row, label) in rows.iter().zip(&labels) {
+            let mut known = one_by_one.labels().clone();
+            known.add(label);
+            one_by_one.take_in(known.names().to_vec()).unwrap();
+            one_by_one.learn(row, label).unwrap();
+        }
+        let [a, b] = [at_once, one_by_one].map(|learner| learner.model().unwrap());
+        assert_eq!(a.labels().names(), b.labels().names());
+        assert_eq!(a.labels().len(), 30);
+        assert!(a.to_bytes() == b.to_bytes(), "{readout} {multiclass}");
+    }
+}

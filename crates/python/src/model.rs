@@ -320,7 +320,10 @@ impl PyModel {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
-            Ok(serde_json::to_string(&evaluate(&self.model, &data)?)?)
+            Ok(match self.model.task() {
+                Task::Numbers => serde_json::to_string(&self.model.evaluate_numbers(&data)?)?,
+                _ => serde_json::to_string(&evaluate(&self.model, &data)?)?,
+            })
         })
     }
 
@@ -342,10 +345,17 @@ impl PyModel {
                 let mut predictor = model.predictor(examples.width());
                 let each = (0..examples.len()).map(|row| {
                     let class = predictor.predict(examples.row(row));
-                    let mut told =
+                    let mut reasons =
                         serde_json::to_value(explainer.explain(examples.row(row), class, most).named(model))?;
-                    told["class"] = model.labels().name(class).into();
-                    Ok(told)
+                    match (model.task(), model.planes()) {
+                        (Task::Numbers, Some(planes)) => {
+                            reasons["prediction"] = predictor.scores()[0].into();
+                            // What is predicted of a row that nothing speaks of.
+                            reasons["base"] = planes.biases()[0].into();
+                        }
+                        _ => reasons["class"] = model.labels().name(class).into(),
+                    }
+                    Ok(reasons)
                 });
                 each.collect()
             }
@@ -358,12 +368,12 @@ impl PyModel {
             {
                 return Err(Failure::from(rosenblatt::Error::NotLinear));
             }
-            let (mut rows, mut told) = (self.model.open(&source)?, Vec::new());
+            let (mut rows, mut reasons) = (self.model.open(&source)?, Vec::new());
             while let Some(block) = rows.next()? {
-                told.extend(block.view().visit(Explain(&self.model, most))?);
+                reasons.extend(block.view().visit(Explain(&self.model, most))?);
                 unless_stopped(signals)?;
             }
-            Ok(serde_json::to_string(&told)?)
+            Ok(serde_json::to_string(&reasons)?)
         })
     }
 

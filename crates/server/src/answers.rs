@@ -1,4 +1,5 @@
-//! From rows to what is said of them: classes, probabilities, scores and reasons, as JSON, JSON Lines, CSV or Arrow.
+//! From rows to what is predicted of them: classes or numbers, probabilities, scores and reasons, as JSON, JSON Lines, CSV
+//! or Arrow.
 //!
 //! Objects and columns are those of the command line's `predict`.
 
@@ -31,9 +32,9 @@ pub(crate) struct Wish {
 pub(crate) struct Answers<'m> {
     model: &'m Model,
     wish: Wish,
-    /// The class of each row, from 0; nothing for rows that were left out.
+    /// The class of each row, from 0, and always 0 where a number is predicted; nothing for rows that were left out.
     pub(crate) classes: Vec<Option<u32>>,
-    /// Probabilities and scores of the rows that have a class, row after row.
+    /// Probabilities and scores of the rows that have a class, row after row. A number that is predicted is a score.
     pub(crate) shares: Vec<f64>,
     pub(crate) scores: Vec<f64>,
     explanations: Vec<String>,
@@ -64,7 +65,7 @@ impl Form {
     fn suits(self, task: Task) -> bool {
         match self {
             Self::Json | Self::JsonLines => true,
-            Self::Csv | Self::Arrow => task == Task::Classes,
+            Self::Csv | Self::Arrow => task != Task::Tags,
             Self::Text => task == Task::Tags,
         }
     }
@@ -94,6 +95,9 @@ impl<'m> Answers<'m> {
         wish: Wish,
     ) -> Result<Self, Problem> {
         let model = &*published.model;
+        if wish.probabilities || wish.scores {
+            model.check_task(Task::Classes)?;
+        }
         let calibration = match model.calibration() {
             None if wish.probabilities => return Err(no_probabilities(version, published.learned)),
             calibration => calibration.filter(|_| wish.probabilities),
@@ -111,8 +115,16 @@ impl<'m> Answers<'m> {
             scores: Vec::new(),
             explanations: Vec::new(),
         };
-        data.visit(Ask { answers: &mut answers, data, calibration });
-        Ok(answers)
+        if data.visit(Ask { answers: &mut answers, data, calibration }) {
+            Ok(answers)
+        } else {
+            Err(Error::Endless.into())
+        }
+    }
+
+    /// What the model predicts, as the command line calls it.
+    fn what(&self) -> &'static str {
+        if self.model.task() == Task::Numbers { "prediction" } else { "class" }
     }
 
     fn outputs(&self) -> Vec<String> {
@@ -135,11 +147,14 @@ impl<'m> Answers<'m> {
                 out.push(between);
             }
             let Some(class) = class else {
-                out.push_str("{\"class\":null,\"left-out\":\"missing\"}");
+                let _ = write!(out, "{{\"{}\":null,\"left-out\":\"missing\"}}", self.what());
                 continue;
             };
             // Writing to a string cannot fail.
-            let _ = write!(out, "{{\"class\":{}", names[*class as usize]);
+            let _ = match self.model.task() {
+                Task::Numbers => write!(out, "{{\"prediction\":{}", json!(self.scores[place])),
+                _ => write!(out, "{{\"class\":{}", names[*class as usize]),
+            };
             if self.wish.probabilities {
                 out.push_str(",\"probabilities\":{");
                 let shares = self.shares[place * names.len()..(place + 1) * names.len()].iter();
@@ -216,7 +231,7 @@ impl<'m> Answers<'m> {
 
     fn csv(&self, out: &mut String) {
         let columns = self.columns();
-        out.push_str("class");
+        out.push_str(self.what());
         for (name, _) in &columns {
             let _ = write!(out, ",{}", csv_cell(name));
         }
@@ -224,7 +239,10 @@ impl<'m> Answers<'m> {
         let mut place = 0;
         for class in &self.classes {
             if let Some(class) = class {
-                out.push_str(&csv_cell(self.model.labels().name(*class)));
+                match self.model.task() {
+                    Task::Numbers => out.push_str(&self.scores[place].to_string()),
+                    _ => out.push_str(&csv_cell(self.model.labels().name(*class))),
+                }
             }
             for (_, values) in &columns {
                 out.push(',');
@@ -248,15 +266,21 @@ impl<'m> Answers<'m> {
         use arrow_schema::{DataType, Field, Schema};
         use std::sync::Arc;
         let failed = |error: arrow_schema::ArrowError| Problem::new("internal", error.to_string());
-        let labels = self.model.labels();
-        let classes = self.classes.iter().map(|class| class.map(|class| labels.name(class)));
-        let mut fields = vec![Field::new("class", DataType::Utf8, true)];
-        let mut arrays: Vec<ArrayRef> = vec![Arc::new(classes.collect::<StringArray>())];
-        for (name, values) in self.columns() {
-            fields.push(Field::new(name, DataType::Float64, true));
+        let numbers = |values: Vec<f64>| -> ArrayRef {
             let mut values = values.into_iter();
             let all = self.classes.iter().map(|class| class.and_then(|_| values.next()));
-            arrays.push(Arc::new(all.collect::<Float64Array>()));
+            Arc::new(all.collect::<Float64Array>())
+        };
+        let labels = self.model.labels();
+        let classes = || self.classes.iter().map(|class| class.map(|class| labels.name(class)));
+        let (kind, predicted): (_, ArrayRef) = match self.model.task() {
+            Task::Numbers => (DataType::Float64, numbers(self.scores.clone())),
+            _ => (DataType::Utf8, Arc::new(classes().collect::<StringArray>())),
+        };
+        let (mut fields, mut arrays) = (vec![Field::new(self.what(), kind, true)], vec![predicted]);
+        for (name, values) in self.columns() {
+            fields.push(Field::new(name, DataType::Float64, true));
+            arrays.push(numbers(values));
         }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
@@ -305,30 +329,41 @@ struct Ask<'a, 'm> {
 }
 
 impl Visitor for Ask<'_, '_> {
-    type Output = ();
+    /// Whether every score is finite.
+    type Output = bool;
 
-    fn visit<E: Examples>(self, examples: E) {
+    fn visit<E: Examples>(self, examples: E) -> bool {
         let Self { answers, data, calibration } = self;
         let model = answers.model;
         let mut explainer = answers.wish.explain.map(|most| (Explainer::new(model), most));
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
+        let is_number = model.task() == Task::Numbers;
+        let base = model.planes().filter(|_| is_number).map(|planes| planes.biases()[0]);
+        let mut is_finite = true;
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
         let mut predictor = model.predictor(examples.width());
         predictor.each(examples, &rows, |row, class, scores| {
             answers.classes[data.number(row as usize)] = Some(class);
+            is_finite &= scores.iter().all(|score| score.is_finite());
             if let Some(calibration) = calibration {
                 class_scores(model, scores, &mut of_classes);
                 calibration.probabilities(&of_classes, &mut shares);
                 answers.shares.extend(&shares);
             }
-            if answers.wish.scores {
+            if answers.wish.scores || is_number {
                 answers.scores.extend(scores);
             }
             if let Some((explainer, most)) = &mut explainer {
                 let named = explainer.explain(examples.row(row as usize), class, *most).named(model);
-                let text = json!({ "for": named.in_favour, "against": named.against }).to_string();
+                let mut reasons = json!({ "for": named.in_favour, "against": named.against });
+                if let Some(base) = base {
+                    // What is predicted of a row that nothing speaks of.
+                    reasons["base"] = json!(base);
+                }
+                let text = reasons.to_string();
                 answers.explanations.push(text[1..text.len() - 1].to_owned());
             }
         });
+        is_finite
     }
 }

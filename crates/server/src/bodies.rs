@@ -105,20 +105,38 @@ pub fn unpacked<'a>(
     }
 }
 
-/// Rows to be labelled.
+/// Rows of which classes or numbers are to be predicted.
 pub fn to_predict(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
-    model.check_task(Task::Classes)?;
+    if model.task() == Task::Tags {
+        model.check_task(Task::Classes)?;
+    }
     let (format, text) = readable(model, kind, bytes, false)?;
     read(&text, &model.to_predict(options(format, limits)), limits)
+}
+
+/// The same of rows that were taken apart before, each in JSON.
+pub fn rows_to_predict(model: &Model, rows: &[String], limits: &Limits) -> Result<Dataset, Problem> {
+    if model.task() == Task::Tags {
+        model.check_task(Task::Classes)?;
+    }
+    let document = Document { rows: rows.iter().map(|row| Raw(row)).collect(), labels: None };
+    let (format, text) = document.lines(Some(&model.schema_of_rows()), false)?;
+    read(&text, &model.to_predict(options(Some(format), limits)), limits)
 }
 
 /// Rows to be learned from.
 pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
     if base.task() != Task::Classes {
-        let message =
-            format!("this model {}, and only models of rows go on learning in the server", base.task());
-        let help =
-            "go on with {online} and {start-from} where the sentences are, and send the new model file";
+        let message = format!(
+            "this model {}, and only models that classify rows go on learning in the server",
+            base.task()
+        );
+        let help = match base.task() {
+            Task::Numbers => {
+                "train it again with these rows and those before them, and send the new model file"
+            }
+            _ => "go on with {online} and {start-from} where the sentences are, and send the new model file",
+        };
         return Err(Problem::new("cannot-learn", message).with_help(with_flags(&help.into())));
     }
     let (format, text) = readable(base, kind, bytes, true)?;
@@ -136,7 +154,7 @@ pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Resu
 /// Rows to measure a model on.
 pub fn to_evaluate(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
     let (format, text) = readable(model, kind, bytes, true)?;
-    let classes = Some(model.labels().names().to_vec());
+    let classes = (model.task() == Task::Classes).then(|| model.labels().names().to_vec());
     let how = ReadOptions { classes, ..model.to_evaluate(with_label(model, options(format, limits))) };
     read(&text, &how, limits)
 }
@@ -233,9 +251,25 @@ fn one_line(line: &mut [u8]) {
 #[serde(deny_unknown_fields)]
 struct Document<'a> {
     #[serde(borrow)]
-    rows: Vec<&'a RawValue>,
+    rows: Vec<Raw<'a>>,
     #[serde(borrow, default)]
-    labels: Option<Vec<&'a RawValue>>,
+    labels: Option<Vec<Raw<'a>>>,
+}
+
+/// A value of JSON as it is written.
+#[derive(Clone, Copy)]
+struct Raw<'a>(&'a str);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(from).map(|value| Self(value.get()))
+    }
+}
+
+impl<'a> Raw<'a> {
+    fn get(self) -> &'a str {
+        self.0
+    }
 }
 
 fn not_json(error: &serde_json::Error) -> Problem {
@@ -246,24 +280,32 @@ fn not_json(error: &serde_json::Error) -> Problem {
 
 impl<'a> Document<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Self, Problem> {
-        let is_list = bytes.trim_ascii_start().first() == Some(&b'[');
-        if is_list {
-            let rows: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+        // What was seen to be JSON is UTF-8.
+        let one = || Self {
+            rows: vec![Raw(std::str::from_utf8(bytes.trim_ascii()).unwrap_or_default())],
+            labels: None,
+        };
+        let first = bytes.trim_ascii_start().first();
+        if first == Some(&b'[') {
+            let rows: Vec<Raw<'_>> = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
             // Numbers are no rows, so a list with one in it is a row.
             let begins = |letters: &[u8]| {
                 rows.iter().any(|row| row.get().as_bytes().first().is_some_and(|one| letters.contains(one)))
             };
-            if begins(b"-0123456789") && !begins(b"[{") {
-                let row = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
-                return Ok(Self { rows: vec![row], labels: None });
-            }
-            return Ok(Self { rows, labels: None });
+            return Ok(if begins(b"-0123456789") && !begins(b"[{") {
+                one()
+            } else {
+                Self { rows, labels: None }
+            });
+        }
+        if first != Some(&b'{') {
+            let text = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+            return Ok(Self { rows: vec![text], labels: None });
         }
         serde_json::from_slice(bytes).or_else(|error| {
-            let row: &RawValue = serde_json::from_slice(bytes).map_err(|_| not_json(&error))?;
-            let has_rows =
-                serde_json::from_str::<Probe<'_>>(row.get()).is_ok_and(|probe| probe.rows.is_some());
-            if has_rows { Err(not_json(&error)) } else { Ok(Self { rows: vec![row], labels: None }) }
+            let probe: Probe<'_> = serde_json::from_slice(bytes).map_err(|_| not_json(&error))?;
+            let has_rows = probe.rows.is_some_and(|rows| rows.get().starts_with('['));
+            if has_rows { Err(not_json(&error)) } else { Ok(one()) }
         })
     }
 
@@ -323,11 +365,11 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether an object has a key `rows` that holds a list.
+/// What an object has below `rows`.
 #[derive(Deserialize)]
 struct Probe<'a> {
     #[serde(borrow, default)]
-    rows: Option<Vec<&'a RawValue>>,
+    rows: Option<Raw<'a>>,
 }
 
 /// Writes one row as an object on a line.

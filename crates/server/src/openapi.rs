@@ -153,6 +153,10 @@ pub(crate) fn document() -> Value {
                             "probabilities": {"type": "object", "additionalProperties": {"type": "number"}},
                             "scores": {"type": "array", "items": {"type": "number"}},
                         }},
+                        {"type": "object", "required": ["prediction"], "properties": {
+                            "prediction": {"type": ["number", "null"], "description": "where the model predicts numbers"},
+                            "base": {"type": "number", "description": "what is predicted of a row that nothing speaks of, with reasons"},
+                        }},
                         {"type": "object", "required": ["tokens", "tags"], "properties": {
                             "tokens": {"type": "array", "items": {"type": "string"}},
                             "tags": {"type": "array", "items": {"type": "string"}},

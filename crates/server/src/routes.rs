@@ -23,6 +23,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http_body_util::BodyExt;
+use rosenblatt::Task;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -136,7 +137,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     GET "/v1/models" "other" PREDICT Nothing Json list "All models"
     GET "/v1/models/{name}" "other" PREDICT Nothing Json describe "What a model is"
     PUT "/v1/models/{name}" "admin" ADMIN ModelFile NewVersion put "Save a model file, as a new model or a new version"
-    POST "/v1/models/{name}/predict" "predict" PREDICT Rows Predictions predict "A class for every row"
+    POST "/v1/models/{name}/predict" "predict" PREDICT Rows Predictions predict "A class or a number for every row"
     POST "/v1/models/{name}/explain" "explain" PREDICT Rows Explanations explain "The features that speak for and against"
     POST "/v1/models/{name}/learn" "learn" LEARN LabelledRows Receipt learn "Learn from rows with labels"
     GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json progress "The progressive error of what was learned"
@@ -150,7 +151,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     GET "/v2/health/ready" "other" OPEN Nothing Json ready "Whether every model can be served"
     GET "/v2/models/{name}" "other" PREDICT Nothing Json metadata "Inputs and outputs of a model"
     GET "/v2/models/{name}/ready" "other" PREDICT Nothing Json model_ready "Whether a model can be served"
-    POST "/v2/models/{name}/infer" "infer" PREDICT Inference Json infer "A class for every row, by tensors"
+    POST "/v2/models/{name}/infer" "infer" PREDICT Inference Json infer "A class or a number for every row, by tensors"
     GET "/v2/models/{name}/versions/{version}" "other" PREDICT Nothing Json metadata "Inputs and outputs of the version served"
     GET "/v2/models/{name}/versions/{version}/ready" "other" PREDICT Nothing Json model_ready "Whether a version is served"
     POST "/v2/models/{name}/versions/{version}/infer" "infer" PREDICT Inference Json infer "The same, of the version served"
@@ -629,6 +630,12 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
             return Ok(Json(told).into_response());
         }
         let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
+        if published.model.task() == Task::Numbers {
+            let mut found = json!(published.model.evaluate_numbers(&data)?);
+            found["model"] = json!(name);
+            found["version"] = json!(version.entry.version);
+            return Ok(Json(found).into_response());
+        }
         let found = rosenblatt::evaluate(&published.model, &data)?;
         Ok(Json(json!({
             "model": name, "version": version.entry.version, "learned": published.learned,
@@ -646,14 +653,19 @@ fn outline(slot: &Slot) -> Value {
         Err(problem) => return json!({"name": slot.name, "ready": false, "problem": problem.to_json()}),
     };
     let published = version.published();
-    json!({
+    let (task, names) = (published.model.task(), published.model.labels().names());
+    let mut outline = json!({
         "name": slot.name,
         "version": version.entry.version,
         "learned": published.learned,
-        "task": published.model.task(),
-        "classes": published.model.labels().names(),
+        "task": task,
+        "classes": if task == Task::Numbers { &[] } else { names },
         "ready": true,
-    })
+    });
+    if task == Task::Numbers {
+        outline["number"] = json!(names.first());
+    }
+    outline
 }
 
 async fn list(State(app): Shared) -> Answer {
@@ -856,10 +868,10 @@ async fn infer(State(app): Shared, At(named): At<Named>, request: Request) -> An
         let inference = Inference::parse(&held.bytes, head)?;
         let published = version.published();
         let model = &published.model;
-        let data = bodies::to_predict(model, Kind::Json, &inference.document, &app.config.limits)?;
+        let data = bodies::rows_to_predict(model, &inference.rows, &app.config.limits)?;
         let answers = Answers::new(&version, &published, &data, inference.wish(model)?)?;
         app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
-        let inferred = inference.answer(&named.name, version.entry.version, model, &answers);
+        let inferred = inference.answer(&named.name, version.entry.version, model, &answers)?;
         let mut response = Response::new(Body::from(inferred.bytes));
         let headers = response.headers_mut();
         let content = if inferred.head.is_some() { "application/octet-stream" } else { "application/json" };

@@ -47,8 +47,8 @@ fn bad(message: impl Into<String>) -> Problem {
 
 /// A request, taken apart.
 pub struct Inference {
-    /// The rows as a JSON document.
-    pub document: Vec<u8>,
+    /// The rows, each in JSON.
+    pub rows: Vec<String>,
     id: Option<String>,
     outputs: Vec<(String, bool)>,
     binary: bool,
@@ -177,7 +177,7 @@ impl Inference {
             }
         };
         Ok(Self {
-            document: format!("[{}]", rows.join(",")).into_bytes(),
+            rows,
             id: request.id,
             binary: is_on(&request.parameters, "binary_data_output"),
             outputs: request
@@ -190,14 +190,13 @@ impl Inference {
 
     /// What must be asked of the model.
     pub(crate) fn wish(&self, model: &Model) -> Result<Wish, Problem> {
-        let known = ["class", "scores", "probabilities"];
+        let is_number = model.task() == Task::Numbers;
+        let known: &[&str] = if is_number { &["prediction"] } else { &["class", "scores", "probabilities"] };
         if let Some((name, _)) = self.outputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            return Err(bad(format!(
-                "there is no output `{name}`; there are class, scores and probabilities"
-            )));
+            return Err(bad(format!("there is no output `{name}`; there is {}", known.join(", "))));
         }
         let wants = |name: &str| self.outputs.iter().any(|(output, _)| output == name);
-        let all = self.outputs.is_empty();
+        let all = self.outputs.is_empty() && !is_number;
         Ok(Wish {
             scores: all || wants("scores"),
             probabilities: wants("probabilities") || (all && model.calibration().is_some()),
@@ -206,8 +205,21 @@ impl Inference {
     }
 
     /// What goes back.
-    pub(crate) fn answer(&self, name: &str, version: u64, model: &Model, answers: &Answers<'_>) -> Inferred {
+    pub(crate) fn answer(
+        &self,
+        name: &str,
+        version: u64,
+        model: &Model,
+        answers: &Answers<'_>,
+    ) -> Result<Inferred, Problem> {
         let n_rows = answers.classes.len();
+        let is_number = model.task() == Task::Numbers;
+        let left_out = answers.classes.iter().position(Option::is_none);
+        if let Some(row) = left_out.filter(|_| answers.scores.len() + answers.shares.len() > 0) {
+            let message =
+                format!("row {} lacks a value, and a tensor has no place for a row left out", row + 1);
+            return Err(Problem::new("bad-rows", message).with_help("send the value, or leave the row out"));
+        }
         let label =
             |class: &Option<u32>| class.map_or(String::new(), |class| model.labels().name(class).to_owned());
         let mut outputs = Vec::new();
@@ -216,7 +228,7 @@ impl Inference {
             |name: &str| self.binary || self.outputs.iter().any(|(output, binary)| output == name && *binary);
         let wants =
             |name: &str| self.outputs.is_empty() || self.outputs.iter().any(|(output, _)| output == name);
-        if wants("class") {
+        if !is_number && wants("class") {
             let classes = answers.classes.iter().map(label);
             if is_binary("class") {
                 let before = raw.len();
@@ -231,11 +243,12 @@ impl Inference {
                 outputs.push(json!({"name": "class", "datatype": "BYTES", "shape": [n_rows], "data": data}));
             }
         }
-        for (output, values) in [("scores", &answers.scores), ("probabilities", &answers.shares)] {
+        let scores = if is_number { "prediction" } else { "scores" };
+        for (output, values) in [(scores, &answers.scores), ("probabilities", &answers.shares)] {
             if values.is_empty() || !wants(output) {
                 continue;
             }
-            let shape = [n_rows, values.len() / n_rows.max(1)];
+            let shape = if is_number { vec![n_rows] } else { vec![n_rows, values.len() / n_rows.max(1)] };
             if is_binary(output) {
                 raw.extend(values.iter().flat_map(|value| value.to_le_bytes()));
                 let size = values.len() * 8;
@@ -251,14 +264,14 @@ impl Inference {
         let mut bytes = head.to_string().into_bytes();
         let head = (!raw.is_empty()).then_some(bytes.len());
         bytes.extend(raw);
-        Inferred { bytes, head }
+        Ok(Inferred { bytes, head })
     }
 }
 
 /// What the protocol tells of a model.
 pub(crate) fn metadata(name: &str, versions: &[u64], model: &Model) -> Value {
     let versions: Vec<String> = versions.iter().map(u64::to_string).collect();
-    if model.task() != Task::Classes {
+    if model.task() == Task::Tags {
         // A sentence is no tensor.
         return json!({"name": name, "versions": versions, "platform": "rosenblatt", "inputs": [], "outputs": []});
     }
@@ -282,10 +295,14 @@ pub(crate) fn metadata(name: &str, versions: &[u64], model: &Model) -> Value {
     } else {
         model.pairs().map_or(model.labels().len(), |pairs| pairs.len())
     };
-    let mut outputs = vec![
-        json!({"name": "class", "datatype": "BYTES", "shape": [-1]}),
-        json!({"name": "scores", "datatype": "FP64", "shape": [-1, n_outputs]}),
-    ];
+    let mut outputs = if model.task() == Task::Numbers {
+        vec![json!({"name": "prediction", "datatype": "FP64", "shape": [-1]})]
+    } else {
+        vec![
+            json!({"name": "class", "datatype": "BYTES", "shape": [-1]}),
+            json!({"name": "scores", "datatype": "FP64", "shape": [-1, n_outputs]}),
+        ]
+    };
     if model.calibration().is_some() {
         outputs
             .push(json!({"name": "probabilities", "datatype": "FP64", "shape": [-1, model.labels().len()]}));

@@ -1,11 +1,12 @@
 //! Every path and every body, as the documentation has them.
 
 use crate::bench::{Answer, Bench, PETS, ask, model_of, perceptron, pets};
-use rosenblatt::data::{ReadOptions, Source, load_source};
+use rosenblatt::data::{LabelColumn, ReadOptions, Source, load_source};
 use rosenblatt::recipe::Plan;
 use rosenblatt::tagger::{Judging, TaggerOptions, TaggerTraining};
-use rosenblatt::{Error, Model, Options};
+use rosenblatt::{Error, Model, Options, Task};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -731,4 +732,128 @@ fn sentences_get_the_tags_that_the_engine_gives_them() {
     assert_eq!(refused.status, 422, "{}", refused.text());
     let refused = bench.json("/v1/models/pets/predict", r#"[["the", "cat", "runs"]]"#);
     assert_eq!(refused.status, 422, "{}", refused.text());
+}
+
+/// A model of prices, and the rows that it learned from.
+fn houses() -> (Vec<u8>, String) {
+    let mut rows = "rooms,age,garden,price\n".to_owned();
+    for row in 0..120 {
+        let (rooms, age, garden) =
+            (row * 37 % 101 % 8 + 1, row * 53 % 97 % 60, ["yes", "no"][row * 31 % 7 % 2]);
+        let price = 20.0 + 3.0 * rooms as f64 - 0.5 * age as f64 + (row * 7919 % 1009) as f64 / 500.0;
+        let _ = writeln!(rows, "{rooms},{age},{garden},{price}");
+    }
+    let reading = ReadOptions { label: LabelColumn::Named("price".to_owned()), ..ReadOptions::default() };
+    let recipe = rosenblatt::Recipe { reading, ..Default::default() };
+    let trained = recipe.train(&Source::bytes("houses.csv", rows.clone().into_bytes()), &mut ()).unwrap();
+    (trained.model.to_bytes(), rows)
+}
+
+#[test]
+fn numbers_are_predicted_as_the_engine_predicts_them() {
+    let (bytes, rows) = houses();
+    let model = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(model.task(), Task::Numbers);
+    let bench = Bench::new(&[("houses", bytes), ("pets", pets())]);
+    assert_eq!(bench.get("/readyz").ok().value()["ready"], true);
+    let found = bench.get("/v1/models/houses").ok().value();
+    assert_eq!(
+        (&found["task"], &found["number"], &found["classes"]),
+        (&"numbers".into(), &"price".into(), &serde_json::json!([]))
+    );
+    let new = "rooms,age,garden\n5,10,yes\n1,50,no\n";
+    let data =
+        load_source(&Source::bytes("new.csv", new.as_bytes()), &model.to_predict(ReadOptions::default()))
+            .unwrap();
+    let expected = model.predict_numbers(data.view()).unwrap();
+    assert!((expected[0] - 32.0).abs() < 2.0 && (expected[1] + 1.0).abs() < 2.0, "{expected:?}");
+    let path = "/v1/models/houses/predict";
+    let predicted = |answer: Answer| -> Vec<f64> {
+        let value = answer.ok().value();
+        let all = value["predictions"].as_array().unwrap().clone();
+        all.iter().map(|one| one["prediction"].as_f64().unwrap()).collect()
+    };
+    for body in [
+        r#"{"rows": [[5, 10, "yes"], [1, 50, "no"]]}"#,
+        r#"[{"rooms": 5, "age": 10, "garden": "yes"}, {"garden": "no", "age": 50, "rooms": 1}]"#,
+    ] {
+        assert_eq!(predicted(bench.json(path, body)), expected, "{body}");
+    }
+    assert_eq!(predicted(bench.json(path, r#"{"rooms": 1, "age": 50, "garden": "no"}"#)), expected[1..]);
+    assert_eq!(predicted(bench.post(path, "text/csv", new)), expected);
+    let line = bench.post(path, "application/x-ndjson", "{\"rooms\":1,\"age\":50,\"garden\":\"no\"}\n").ok();
+    assert_eq!(line.text(), format!("{{\"prediction\":{}}}\n", expected[1]));
+    let headers = [("content-type", "text/csv"), ("accept", "text/csv")];
+    let csv = ask(bench.address, "POST", path, &headers, new.as_bytes()).ok().text();
+    assert_eq!(csv, format!("prediction\n{}\n{}\n", expected[0], expected[1]));
+    let headers = [("content-type", "text/csv"), ("accept", "application/vnd.apache.arrow.stream")];
+    let arrow = ask(bench.address, "POST", path, &headers, new.as_bytes()).ok();
+    let batch =
+        arrow_ipc::reader::StreamReader::try_new(&arrow.body[..], None).unwrap().next().unwrap().unwrap();
+    let column = batch.column(0).as_any().downcast_ref::<arrow_array::Float64Array>().unwrap();
+    assert_eq!(column.values(), &expected[..]);
+    // The reasons add up to the prediction.
+    let found = bench.json("/v1/models/houses/explain?top=9", r#"[[5, 10, "yes"]]"#).ok().value();
+    let one = &found["predictions"][0];
+    let sum = |side: &str| {
+        one[side].as_array().unwrap().iter().map(|part| part["contribution"].as_f64().unwrap()).sum::<f64>()
+    };
+    let whole = one["base"].as_f64().unwrap() + sum("for") + sum("against");
+    assert!((whole - expected[0]).abs() < 1e-9, "{one}");
+    // How far off it is on rows with prices, as the engine says.
+    let found = bench.post("/v1/models/houses/evaluate", "text/csv", &rows).ok().value();
+    assert!(found["rows"] == 120 && found["rmse"]["value"].as_f64().unwrap() < 2.0, "{found}");
+    // The Open Inference Protocol.
+    let found = bench.get("/v2/models/houses").ok().value();
+    assert_eq!(
+        found["outputs"],
+        serde_json::json!([{"name": "prediction", "datatype": "FP64", "shape": [-1]}])
+    );
+    let tensors = r#"{"inputs": [
+        {"name": "rooms", "shape": [2], "datatype": "FP64", "data": [5, 1]},
+        {"name": "age", "shape": [2], "datatype": "INT64", "data": [10, 50]},
+        {"name": "garden", "shape": [2], "datatype": "BYTES", "data": ["yes", "no"]}]}"#;
+    let found = bench.json("/v2/models/houses/infer", tensors).ok().value();
+    let wanted =
+        serde_json::json!([{"name": "prediction", "datatype": "FP64", "shape": [2], "data": expected}]);
+    assert_eq!(found["outputs"], wanted);
+    let asked = tensors.replacen('{', r#"{"outputs": [{"name": "class"}], "#, 1);
+    assert_eq!(bench.json("/v2/models/houses/infer", &asked).status, 400);
+    // What there is of classes alone.
+    for wish in ["probabilities", "scores"] {
+        let refused = bench.json(&format!("{path}?{wish}"), r#"[[5, 10, "yes"]]"#);
+        assert_eq!((refused.status, refused.code().as_str()), (422, "bad-rows"), "{}", refused.text());
+    }
+    let refused = bench.post("/v1/models/houses/learn", "text/csv", &rows);
+    assert_eq!((refused.status, refused.code().as_str()), (409, "cannot-learn"), "{}", refused.text());
+    assert!(refused.text().contains("predicts numbers") && refused.text().contains("train it again"));
+    let missing = bench.json(path, r#"[[5, null, "yes"]]"#);
+    assert_eq!(missing.status, 422, "{}", missing.text());
+}
+
+#[test]
+fn a_body_of_one_row_is_that_row() {
+    let bench = Bench::new(&[("pets", pets()), ("sms", model_of("sms-spam.tsv", perceptron()))]);
+    for body in ["[4, 4]", " { \"weight\": 4, \"legs\": 4 }\n", "[[4, 4]]"] {
+        assert_eq!(classes(&bench.json("/v1/models/pets/predict", body).ok()), ["cat"], "{body}");
+    }
+    assert_eq!(
+        classes(&bench.json("/v1/models/sms/predict", " \"WIN a FREE prize, txt now\"").ok()),
+        ["spam"]
+    );
+    for body in [
+        r#"{"rows": [[4, 4]], "tables": 1}"#,
+        r#"{"rows": [[4, 4]], "labels": 1}"#,
+        "4 4",
+        "{\"legs\": 4",
+        "tru",
+    ] {
+        let refused = bench.json("/v1/models/pets/predict", body);
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (400, "bad-body"),
+            "{body}: {}",
+            refused.text()
+        );
+    }
 }

@@ -76,12 +76,18 @@ impl Default for Fingerprint {
 impl Fingerprint {
     /// The digest of no rows, whose classes are these.
     pub(crate) fn of(labels: &Labels) -> Self {
+        Self::default().grown(labels)
+    }
+
+    /// The digest of no rows, whose classes are these, of which the first are those of this digest.
+    pub(crate) fn grown(&self, labels: &Labels) -> Self {
         let number = |name: &String| {
             let mut digest = Self::default();
             digest.add_text(name.as_bytes());
             digest.settled()[0]
         };
-        Self { classes: labels.names().iter().map(number).collect(), ..Self::default() }
+        let new = labels.names().iter().skip(self.classes.len()).map(number);
+        Self { classes: self.classes.iter().copied().chain(new).collect(), ..Self::default() }
     }
 
     /// Takes rows `part` of `rows` in.

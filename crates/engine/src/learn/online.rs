@@ -69,6 +69,17 @@ impl Online {
 
     /// The same, starting from these hyperplanes instead of zero.
     pub fn started(spec: Spec, labels: Labels, start: Option<Hyperplanes>) -> Result<Self, Error> {
+        let digest = Fingerprint::of(&labels);
+        Self::of_digest(spec, labels, digest, start)
+    }
+
+    /// The same, with the digest of no rows of these labels.
+    fn of_digest(
+        spec: Spec,
+        labels: Labels,
+        digest: Fingerprint,
+        start: Option<Hyperplanes>,
+    ) -> Result<Self, Error> {
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.names().first().cloned() });
         }
@@ -104,7 +115,7 @@ impl Online {
                 targets: None,
             },
         )?;
-        let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
+        let shown = Shown { rows: 0, digest, is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
@@ -129,8 +140,35 @@ impl Online {
         let multiclass = self.spec.options().multiclass;
         let before = outputs(multiclass, was.names());
         let origins = origins(&outputs(multiclass, labels.names()), &before);
-        let state = self.learner.state().for_outputs(before.len(), &origins);
-        let mut grown = Self::started(self.spec.clone(), labels, None)?;
+        let (n_before, digest) = (before.len(), Fingerprint::of(&labels));
+        self.carry_over(labels, digest, n_before, &origins)
+    }
+
+    /// [`Online::take_in`] of one class more, after all others. Where every class has an output, no name is compared but
+    /// its own: the next class costs no more than a row does, and many cost no more than their rows.
+    fn take_in_next(&mut self, name: &str) -> Result<(), Error> {
+        let n_classes = self.labels.len();
+        let mut labels = self.labels.clone();
+        labels.add(name);
+        if n_classes == 2 || self.spec.options().multiclass == Classes::OneVsOne {
+            return self.take_in(labels.names().to_vec());
+        }
+        self.check_growth(labels.names())?;
+        let origins: Vec<Origin> = (0..n_classes).map(|output| Some((output, 1.0))).chain([None]).collect();
+        let digest = self.shown.digest.grown(&labels);
+        self.carry_over(labels, digest, n_classes, &origins)
+    }
+
+    /// Goes on for other outputs, one for each origin among the `n_outputs` there were.
+    fn carry_over(
+        &mut self,
+        labels: Labels,
+        digest: Fingerprint,
+        n_outputs: usize,
+        origins: &[Origin],
+    ) -> Result<(), Error> {
+        let state = self.learner.state().for_outputs(n_outputs, origins);
+        let mut grown = Self::of_digest(self.spec.clone(), labels, digest, None)?;
         let restored = grown.learner.restore(state);
         restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         grown.mapper = self.mapper.take();
@@ -235,9 +273,8 @@ impl Online {
             if end == part.end {
                 return Ok(());
             }
-            let mut grown = self.labels.clone();
-            numbers[said[end] as usize] = Some(grown.add(&names[said[end] as usize]));
-            self.take_in(grown.names().to_vec())?;
+            numbers[said[end] as usize] = Some(self.labels.len() as u32);
+            self.take_in_next(&names[said[end] as usize])?;
             for (class, &said) in classes.iter_mut().zip(&said).skip(end) {
                 *class = number(&numbers, said);
             }
