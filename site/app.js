@@ -1,13 +1,13 @@
 // The playground: what a person does on the page. It computes nothing about learning: every number comes from the engine,
 // which is the one of the command line.
 
-import { $, css, desk, el, forgetColours, say, state, trouble } from './desk.js';
+import { $, count, counted, css, desk, el, forgetColours, readable, say, state, trouble } from './desk.js';
 import { start } from './engine.js';
 import { CanvasPen, number } from './draw.js';
 import { choices, fill, learnersForm, titleOf } from './learners.js';
 import { LESSONS } from './lessons.js';
-import { curves, draw, nearest, picture, toPixels, toPlace, wordsOf } from './panels.js';
-import { bytesOfData, canEdit, fileName, keepPoints } from './rows.js';
+import { curves, draw, nearest, picture, repaint, toPixels, toPlace, wordsOf } from './panels.js';
+import { bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
 import { attempt, back, epoch, frameTimes, heard, pause, play, prove, relearn, reload, reset, showAll, step } from './run.js';
 import { SPEEDS, choose, files, readLink, usual, words } from './state.js';
 import { mistakesOf } from './words.js';
@@ -53,7 +53,7 @@ function act(row, place, erase) {
   }
   if (row >= 0) {
     places[3 * row + 2] = (places[3 * row + 2] + 1) % Math.max(2, classes.length);
-    say(`point ${row + 1} is ${classes[places[3 * row + 2]]}`);
+    say(`point ${count(row + 1)} is ${classes[places[3 * row + 2]]}`);
   } else {
     let klass = $('newclass').value;
     if (klass === 'new') {
@@ -158,7 +158,7 @@ function dress() {
   $('lessons').value = story ? state.story : '';
   $('story').textContent = story ? `${state.story}. ${story[0]}. ${story[2]}` : '';
   $('next').hidden = !LESSONS[+state.story];
-  for (const panel of desk.panels) { panel.base = null; panel.heading.style.color = css(`--learner-${panel.place + 1}`); }
+  for (const panel of desk.panels) { repaint(panel); panel.heading.style.color = css(`--learner-${panel.place + 1}`); }
   if (desk.engine) showAll();
 }
 const tell = (number) => { if (LESSONS[number - 1]) location.hash = `#${LESSONS[number - 1][1]}&story=${number}${state.lesson ? '&lesson=1' : ''}${state.theme ? `&theme=${state.theme}` : ''}`; };
@@ -203,7 +203,7 @@ function filmFrame(first = false) {
   context.fillRect(0, 0, filmCanvas.width, filmCanvas.height);
   panels.forEach((panel, place) => {
     const [x, y] = [(place % two) * w, Math.floor(place / two) * (h + 44)], learner = learners[place];
-    new CanvasPen(context).text(`${titleOf(state.learners[place])}${learner ? ` · round ${learner.round}, ${mistakesOf(learner)}` : ''}`, x + 10, y + 28, css('--ink'), 18);
+    new CanvasPen(context).text(`${titleOf(state.learners[place])}${learner ? ` · round ${count(learner.round)}, ${mistakesOf(learner)}` : ''}`, x + 10, y + 28, css('--ink'), 18);
     context.drawImage(panel.canvas, x, y + 44);
   });
 }
@@ -216,7 +216,7 @@ async function open(given) {
   } catch (error) { trouble(error); return; }
   choose('file', { table: given.name, test: '0' });
   reload();
-  if (desk.table) say([`${desk.table.rows} rows were read`, ...desk.table.notes].join('; '));
+  if (desk.table && !desk.table.unread) say([`${counted(desk.table.rows, 'row')} read`, ...desk.table.notes.map(readable)].join('; '));
 }
 
 // ---------------------------------------------------------------------------------------------- beginning
@@ -231,7 +231,7 @@ function listen() {
     reload();
   });
   for (const id of ['n', 'dseed']) on(id, 'change', (event) => { state[id] = event.target.value; reload(); });
-  on('noise', 'input', (event) => { state.noise = event.target.value; reload(); });
+  on('noise', 'input', (event) => { state.noise = +(event.target.value - leastNoise(state.data)).toFixed(2); reload(); });
   for (const id of ['test', 'seed']) on(id, 'change', (event) => { state[id] = event.target.value; reload(); });
   for (const id of ['order', 'epochs', 'mistake', 'zero', 'multiclass']) on(id, 'change', (event) => { state[id] = event.target.value; relearn(); });
   on('bias', 'change', (event) => { state.bias = event.target.value; prove(); relearn(); });

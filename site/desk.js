@@ -40,10 +40,21 @@ export function css(name) {
 }
 export const learnerColour = (place) => css(`--learner-${place + 1}`);
 
+/** Digits with their thousands apart. */
+export const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ',');
+/** A whole number as it is read: 30,162. */
+export const count = (n) => grouped(String(n));
+export const counted = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+/** A sentence of the engine with its numbers and plurals as they are read; names in backticks and places in files stay. */
+export const readable = (text) => text.split(/(`[^`]*`)/).map((part, i) => (i % 2 ? part : part
+  .replace(/(\d+) (\w+)\(s\)/g, (_, n, what) => counted(+n, what))
+  .replace(/\b1 row lack a value and were\b/, '1 row lacks a value and was').replace(/\b1 row cannot be read and were\b/, '1 row cannot be read and was')
+  .replace(/(?<![\w.,:])\d{4,}(?![\w.]*\w)/g, grouped))).join('');
+
 export const say = (words) => { $('status').textContent = words; };
 
 export function trouble(error) {
-  const words = error ? String(error.message ?? error) : '';
+  const words = error ? readable(String(error.message ?? error)) : '';
   $('trouble').textContent = words;
   $('trouble').hidden = !words;
   if (error instanceof WebAssembly.RuntimeError) $('trouble').textContent = `the engine stopped: ${words}; reload the page`;

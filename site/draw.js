@@ -1,20 +1,32 @@
 // Pictures: one list of strokes, drawn on a canvas or written as SVG.
 
-// Okabe and Ito's colours, which people who see fewer colours tell apart, too; shapes say the same again.
-export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#8c8c8c'];
-const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'];
+import { grouped } from './desk.js';
 
-export const colourOf = (klass) => COLOURS[klass % COLOURS.length];
+// The colours of the command line's pictures, after Okabe and Ito's, which people who see fewer colours tell apart, too;
+// shapes say the same again.
+const COLOURS = {
+  light: '#0072b2 #d55e00 #008560 #b2508e #ad7700 #2f8fc9 #6e6e6e #7a6400 #8000ff #593380 #8c1529 #0024d9 #ff26db #b266ff #ff266f #324c48 #99007f #bf00e6 #5757d9 #7700b2 #bf7c93 #cc1f3c #734b4b #7f6ca6'.split(' '),
+  dark: '#56aae9 #f08232 #32be91 #dd91be #e6aa28 #8ccdf5 #aaaaaa #f0e45a #a200f2 #73672e #d90091 #006ea6 #00ffaa #e60000 #a6ffff #937cbf #99993d #b266ff #a6756c #99e600 #a8cc85 #00806a #7c5b8c #ff66e5'.split(' '),
+};
+const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross', 'plus', 'wedge', 'star'];
+/** This many classes have a colour of their own; beyond them a colour comes again with another shape. */
+export const MOST_COLOURS = COLOURS.light.length;
 
+export const colourOf = (klass) => COLOURS[document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'][klass % MOST_COLOURS];
+export const shapeOf = (klass) => SHAPES[(klass + Math.floor(klass / SHAPES.length)) % SHAPES.length];
+
+const PLUS = [[-.35, -1.1], [.35, -1.1], [.35, -.35], [1.1, -.35], [1.1, .35], [.35, .35], [.35, 1.1], [-.35, 1.1], [-.35, .35], [-1.1, .35], [-1.1, -.35], [-.35, -.35]];
 /** A shape around a place, as a list of corners; nothing for a circle. */
 function corners(klass, x, y, r) {
-  const shape = SHAPES[klass % SHAPES.length];
   const at = (list) => list.map(([a, b]) => [x + a * r, y + b * r]);
-  switch (shape) {
+  const turned = (list) => at(list.map(([a, b]) => [(a - b) * Math.SQRT1_2, (a + b) * Math.SQRT1_2]));
+  switch (shapeOf(klass)) {
     case 'square': return at([[-.9, -.9], [.9, -.9], [.9, .9], [-.9, .9]]);
     case 'triangle': return at([[0, -1.15], [1.05, .75], [-1.05, .75]]);
     case 'diamond': return at([[0, -1.25], [1.1, 0], [0, 1.25], [-1.1, 0]]);
-    case 'cross': return at([[-.35, -1.1], [.35, -1.1], [.35, -.35], [1.1, -.35], [1.1, .35], [.35, .35], [.35, 1.1], [-.35, 1.1], [-.35, .35], [-1.1, .35], [-1.1, -.35], [-.35, -.35]]);
+    case 'cross': return turned(PLUS);
+    case 'plus': return at(PLUS);
+    case 'wedge': return at([[0, 1.15], [1.05, -.75], [-1.05, -.75]]);
     case 'star': return at(Array.from({ length: 10 }, (_, i) => {
       const [turn, far] = [Math.PI * i / 5 - Math.PI / 2, i % 2 ? .55 : 1.3];
       return [Math.cos(turn) * far, Math.sin(turn) * far];
@@ -41,7 +53,7 @@ export class CanvasPen {
     }
     c.globalAlpha = alpha;
     if (fill) { c.fillStyle = fill; c.fill(); }
-    if (stroke) { c.strokeStyle = stroke; c.lineWidth = width; c.stroke(); }
+    if (stroke && width) { c.strokeStyle = stroke; c.lineWidth = width; c.stroke(); }
     c.globalAlpha = 1;
   }
   ring(x, y, r, stroke, width, dash = []) {
@@ -59,6 +71,13 @@ export class CanvasPen {
     c.beginPath();
     points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = 'round'; c.stroke(); c.setLineDash([]);
+  }
+  /** Pieces of a line, each with its two ends. */
+  pieces(list, stroke, width) {
+    const c = this.c;
+    c.beginPath();
+    for (const [from, to] of list) { c.moveTo(...from); c.lineTo(...to); }
+    c.strokeStyle = stroke; c.lineWidth = width; c.lineCap = 'round'; c.stroke(); c.lineCap = 'butt';
   }
   area(points, fill, alpha = 1) {
     const c = this.c;
@@ -118,6 +137,7 @@ export class SvgPen {
   ring(x, y, r, stroke, width, dash = []) { this.parts.push(`<circle cx="${short(x + this.offset[0])}" cy="${short(y + this.offset[1])}" r="${r}" fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"/>`); }
   rings(list, r, stroke, width) { for (const [x, y] of list) this.ring(x, y, r, stroke, width); }
   line(points, stroke, width, dash = []) { this.path(`M${points.map((point) => this.at(point)).join('L')}`, `fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"`); }
+  pieces(list, stroke, width) { if (list.length) this.path(list.map(([from, to]) => `M${this.at(from)}L${this.at(to)}`).join(''), `fill="none" stroke="${stroke}" stroke-width="${width}" stroke-linecap="round"`); }
   area(points, fill, alpha = 1) { this.path(`M${points.map((point) => this.at(point)).join('L')}Z`, `fill="${fill}" opacity="${alpha}"`); }
   text(words, x, y, fill, size, anchor = 'start') { this.parts.push(`<text x="${short(x + this.offset[0])}" y="${short(y + this.offset[1])}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escaped(words)}</text>`); }
   image(canvas, x, y, w, h) { this.parts.push(`<image x="${x + this.offset[0]}" y="${y + this.offset[1]}" width="${w}" height="${h}" preserveAspectRatio="none" href="${canvas.toDataURL('image/png')}"/>`); }
@@ -135,6 +155,34 @@ export function number(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(2).replace('-', '−');
   return String(+value.toFixed(Math.abs(value) < 10 ? 3 : 2)).replace('-', '−');
+}
+
+/** The same with its thousands apart, where it stands alone. */
+export const figure = (value) => number(value).replace(/\d{4,}(?=\.|$)/, (digits, at, all) => (all.slice(0, at).includes('.') ? digits : grouped(digits)));
+
+/** Where the class changes on a grid of classes and of how far each is ahead: pieces of lines, in shares of the picture. */
+export function borders(values, cells) {
+  const found = [], at = (i) => (i % cells + 0.5) / cells, up = (i) => (Math.floor(i / cells) + 0.5) / cells;
+  const crossing = (i, j) => {
+    const [near, far] = [Math.abs(values[2 * i + 1]), Math.abs(values[2 * j + 1])], share = near + far > 0 ? near / (near + far) : 0.5;
+    const by = Number.isFinite(share) ? share : 0.5;
+    return [at(i) + by * (at(j) - at(i)), up(i) + by * (up(j) - up(i))];
+  };
+  for (let row = 0; row + 1 < cells; row += 1) {
+    for (let column = 0; column + 1 < cells; column += 1) {
+      const first = row * cells + column, corners = [first, first + 1, first + cells + 1, first + cells], cut = [];
+      for (let side = 0; side < 4; side += 1) {
+        const [i, j] = [corners[side], corners[(side + 1) % 4]];
+        if (values[2 * i] !== values[2 * j]) cut.push(crossing(i, j));
+      }
+      if (cut.length === 2) found.push(cut);
+      else if (cut.length > 2) {
+        const middle = [0, 1].map((axis) => cut.reduce((sum, place) => sum + place[axis], 0) / cut.length);
+        for (const place of cut) found.push([place, middle]);
+      }
+    }
+  }
+  return found;
 }
 
 /** Between which places of a frame the line a x + b y + c = 0 goes. */

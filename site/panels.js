@@ -1,17 +1,19 @@
 // The pictures: a panel for each learner, what is drawn on it, and what a pointer says of it.
 
-import { $, css, desk, el, learnerColour, state } from './desk.js';
-import { CanvasPen, SvgPen, across, colourOf, number, tick } from './draw.js';
+import { $, count, counted, css, desk, el, learnerColour, state } from './desk.js';
+import { CanvasPen, SvgPen, across, borders, colourOf, figure, number, tick } from './draw.js';
 import { titleOf } from './learners.js';
 import { shaped } from './rows.js';
-import { counted, featuresOf, mistakesOf, percent, showsSum } from './words.js';
+import { featuresOf, mistakesOf, percent, showsSum } from './words.js';
 
 const AXES = {
   distance: (table) => [`signed distance to the hyperplane: ${table.classes[1]} on the right`, 'first principal component'],
   score: (table) => [`score of ${table.classes[1]}`, 'first principal component'],
   rival: () => ['score of the row’s own class', 'highest score of another class'],
 };
-/** So many times the text of the page letters in pictures are. */
+/** More misclassified rows than this have no ring each: about as many of them are ringed. */
+const MOST_RINGS = 250;
+/** How many times the text of the page letters in pictures are. */
 const letters = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
 /** A panel for each learner; `hands` is what listens to the pointer and the keys on them, `resized` to their shape. */
@@ -94,7 +96,8 @@ export function followSpots(panel) {
   panel.seenAs = view;
 }
 
-export function heatOf(values, cells, panel) {
+/** Paints what a learner predicts cell by cell, and finds where it changes. */
+export function heatOf(values, cells, panel, frame = desk.frame) {
   const canvas = panel.heat ?? document.createElement('canvas');
   if (canvas.width !== cells) { canvas.width = cells; canvas.height = cells; }
   const context = canvas.getContext('2d');
@@ -110,8 +113,14 @@ export function heatOf(values, cells, panel) {
     image.data.set([...(paints[klass] ?? [128, 128, 128]), alpha], 4 * i);
   }
   context.putImageData(image, 0, 0);
-  canvas.frame = desk.frame;
+  Object.assign(canvas, { frame, values });
+  panel.border = panel.look?.planes.length === 1 ? [] : borders(values, cells);
   return canvas;
+}
+/** The same cells in other colours. */
+export function repaint(panel) {
+  panel.base = null;
+  if (panel.heat && desk.table) heatOf(panel.heat.values, panel.heat.width, panel, panel.heat.frame);
 }
 
 const pointRadius = (w) => {
@@ -144,12 +153,12 @@ function drawBase(pen, size, panel) {
   grid(frame[0], frame[1], (x) => {
     const [px] = toPixels(size, x, 0, frame);
     pen.line([[px, 0], [px, h]], x === 0 ? ink : rule, x === 0 ? 1.1 : 0.5);
-    if (px > 14 * big && px < w - 14 * big) pen.text(number(x), px, h - 5, ink, 12.5, 'middle');
+    if (px > 14 * big && px < w - 14 * big) pen.text(figure(x), px, h - 5, ink, 12.5, 'middle');
   });
   grid(frame[2], frame[3], (y) => {
     const [, py] = toPixels(size, 0, y, frame);
     pen.line([[0, py], [w, py]], y === 0 ? ink : rule, y === 0 ? 1.1 : 0.5);
-    if (py > 30 * big && py < h - 20 * big) pen.text(number(y), 5, py - 3, ink, 12.5);
+    if (py > 30 * big && py < h - 20 * big) pen.text(figure(y), 5, py - 3, ink, 12.5);
   });
   if (table) {
     const names = view ? AXES[view](table) : table.slice?.principal ? ['first principal component', 'second principal component'] : table.cols ?? table.features;
@@ -178,15 +187,22 @@ function drawLive(pen, size, panel) {
   panel.sum = false;
   if (look && table) {
     const wrong = [];
-    for (let row = 0; row < table.rows && wrong.length < 3000; row += 1) {
-      if (look.classes[row] !== places[3 * row + 2]) wrong.push(pixels(at(row)));
-    }
-    pen.rings(wrong, radius + 2.5, css('--bad'), radius > 3 ? 2 : 1);
+    for (let row = 0; row < table.rows; row += 1) if (look.classes[row] !== places[3 * row + 2]) wrong.push(row);
+    // Scattered by their numbers, so that rings stay where they are while a run goes on.
+    const share = wrong.length > MOST_RINGS ? MOST_RINGS / wrong.length : 1;
+    const ringed = share === 1 ? wrong : wrong.filter((row) => (Math.imul(row + 1, 2654435761) >>> 0) / 2 ** 32 < share);
+    panel.rings = { drawn: ringed.length, wrong: wrong.length };
+    pen.rings(ringed.map((row) => pixels(at(row))), radius + 2.5, css('--wrong'), radius > 3 ? 2 : 1.2);
     if (view) {
       const ends = view === 'rival' ? [[frame[0], frame[0]], [frame[1], frame[1]]] : [[0, frame[2]], [0, frame[3]]];
       pen.line(ends.map(pixels), ink, 2.6);
       if (view === 'distance' && look.margin > 0) for (const side of [-1, 1]) pen.line([[side * look.margin, frame[2]], [side * look.margin, frame[3]]].map(pixels), ink, 1.3, [5, 5]);
     } else {
+      if (panel.heat && panel.border?.length) {
+        const [left, right, bottom, top] = panel.heat.frame;
+        const spot = ([x, y]) => pixels([left + x * (right - left), top + y * (bottom - top)]);
+        pen.pieces(panel.border.map((piece) => piece.map(spot)), ink, 2.6);
+      }
       for (const unit of look.units ?? []) {
         const ends = across(unit.line, frame);
         if (ends) pen.line(ends.map(pixels), css('--soft'), 1.8, [7, 5]);
@@ -219,7 +235,7 @@ function drawLive(pen, size, panel) {
     pen.line([[x - 12, y], [x + 12, y]], css('--accent'), 2);
     pen.line([[x, y - 12], [x, y + 12]], css('--accent'), 2);
   }
-  if (!places.length) pen.text('Click to add a point', w / 2, h / 2, css('--soft'), 18, 'middle');
+  if (!places.length) pen.text(table?.unread ? 'No rows were read' : 'Click to add a point', w / 2, h / 2, css('--soft'), 18, 'middle');
 }
 
 function arrow(pen, [x, y], [tx, ty], ink, width, name = '', dash = []) {
@@ -311,7 +327,7 @@ export function curves() {
     pen.line([at(0, share), at(most, share)], css('--line'), 0.7);
     pen.text(percent(share), box[0] - 4, at(0, share)[1] + 4, ink, 12, 'end');
   }
-  pen.text(`round ${most.toLocaleString('en-US')}`, box[2], h - 5, ink, 12, 'end');
+  pen.text(`round ${count(most)}`, box[2], h - 5, ink, 12, 'end');
   panels.forEach((panel, place) => {
     const sorted = [...panel.history].sort((a, b) => a.round - b.round);
     for (const [part, dash] of [['train', []], ['test', [4, 3]]]) {
@@ -338,7 +354,7 @@ export function nearest(panel, x, y, reach = 16) {
 export function wordsOf(row, panel) {
   const { table, places, classes } = desk, x = featuresOf(row);
   const predicted = panel.look?.classes[row];
-  return [`row ${(row + 1).toLocaleString('en-US')}: ${classes[places[3 * row + 2]]}${desk.isTest[row] ? ' (held out)' : ''}`,
+  return [`row ${count(row + 1)}: ${classes[places[3 * row + 2]]}${desk.isTest[row] ? ' (held out)' : ''}`,
     ...(predicted === undefined ? [] : [predicted === places[3 * row + 2] ? 'classified correctly' : `predicted ${table.classes[predicted]}`]),
     ...(x ?? []).map((value, i) => `${table.features[i]} ${number(value)}${state.scaled ? ' (standardized)' : ''}`)];
 }

@@ -1,17 +1,18 @@
 // The rows: where they come from, how the engine reads them, and the form that says so.
 
-import { $, desk, el, state } from './desk.js';
+import { $, counted, desk, el, readable, state } from './desk.js';
 import { number } from './draw.js';
 import { fill } from './learners.js';
 import { files, isMeasured } from './state.js';
-import { counted } from './words.js';
 
 // The columns that measured flowers and birds are seen by at first.
 const SEEN = { iris: ['petal_length', 'petal_width'], penguins: ['bill_length_mm', 'flipper_length_mm'] };
 const MOST_EDITED = 2000;
+/** How noisy rows are at the least: those of the data set “Noisy” are never without. */
+export const leastNoise = (data) => (data === 'drawn-noisy' ? 0.45 : 0);
 const EMPTY = { rows: 0, features: ['x1', 'x2'], numbers: [], classes: [], test: [], notes: [], slice: { columns: [0, 1] } };
 
-export const canEdit = () => desk.table && desk.table.features.length === 2 && desk.places.length / 3 <= MOST_EDITED && !+state.test;
+export const canEdit = () => desk.table && !desk.table.unread && desk.table.features.length === 2 && desk.places.length / 3 <= MOST_EDITED && !+state.test;
 /** The names of the classes of clicked points. */
 const classNames = () => state.classes.split(',').map(decodeURIComponent);
 const cell = (text) => (/[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -34,13 +35,37 @@ export function bytesOfData() {
   return encode(desk.engine.ask({ do: 'preset', name: state.data, rows: +state.n, noise: +state.noise, seed: +state.dseed }).text);
 }
 
-/** Reads the rows again. */
-export function read() {
-  const bytes = bytesOfData();
+/** How the rows are to be read. */
+function reading() {
   const request = { do: 'read', name: fileName(), test: +state.test, seed: +state.seed };
   if (state.label) request.label = state.label;
   else if (state.data === 'penguins') request.label = 'species';
   if (state.scaled) request.scaling = 'standard';
+  return request;
+}
+/** The names of all columns of a table whose label is yet to be chosen. */
+function columnsOf(bytes) {
+  const others = (label) => {
+    try { return desk.engine.ask({ ...reading(), label }, bytes).features.map((name) => name.replace(/=.*$/s, '')); } catch { return []; }
+  };
+  return [...new Set([...others('2').slice(0, 1), ...others('1')])];
+}
+/** Clears the board after a table that could not be read; the complaint again, with what helps on this page. */
+export function unread(error) {
+  let bytes = null;
+  try { bytes = bytesOfData(); } catch { /* there are no rows at all */ }
+  const asks = bytes && /help: name it with `label`/.test(error.message);
+  const columns = asks ? columnsOf(bytes) : [];
+  Object.assign(desk, { table: { ...EMPTY, cols: null, unread: true, numbers: columns }, places: new Float64Array(0), isTest: new Uint8Array(0), classes: ['minus', 'plus'] });
+  if (columns.length < 2) return error;
+  $('part-data').open = true;
+  const [last] = columns.slice(-1);
+  return new Error(`${error.message.split('\nhelp: ')[0]}\nThis page learns classes: choose the column that holds them in the menu “Label”, under “Data”. \`rosenblatt train ${fileName()} --label ${last}\` learns to predict a number.`);
+}
+
+/** Reads the rows again. */
+export function read() {
+  const bytes = bytesOfData(), request = reading();
   if (state.data === 'points' && !state.points) {
     desk.table = { ...EMPTY, cols: null };
     desk.places = new Float64Array(0);
@@ -68,28 +93,32 @@ export function keepPoints() {
 /** What there is to know of the rows, and what was done to them. */
 function notes() {
   const { table } = desk;
-  if (!table) return [];
+  if (!table || table.unread) return [];
   const said = [];
   if (state.scaled) said.push('columns are standardized: mean 0, standard deviation 1');
   if (isMeasured(state.data) && state.order.startsWith('shuffle')) said.push(`rows are shuffled ${state.order === 'shuffle-once' ? 'once' : 'before every epoch'} (change it under “Order and conventions”)`);
   if (table.cols) said.push(`learned from 2 of ${counted(table.width, 'feature')}`);
-  return [...said, ...(state.data === 'file' || table.dropped ? table.notes : [])];
+  return [...said, ...(state.data === 'file' || table.dropped ? table.notes.map(readable) : [])];
 }
 
 export function dataForm() {
   const { table } = desk;
   $('preset').value = state.data;
   $('drawn').hidden = !state.data.startsWith('drawn-');
-  for (const id of ['n', 'noise', 'dseed', 'test', 'order', 'seed', 'epochs', 'bias', 'mistake', 'zero', 'multiclass', 'speed']) $(id).value = state[id];
-  for (const output of document.querySelectorAll('output[for="noise"]')) output.textContent = number(+state.noise);
-  $('columns').hidden = !(table && (table.width > 2 || isMeasured(state.data)));
+  for (const id of ['n', 'dseed', 'test', 'order', 'seed', 'epochs', 'bias', 'mistake', 'zero', 'multiclass', 'speed']) $(id).value = state[id];
+  const least = leastNoise(state.data);
+  Object.assign($('noise'), { min: least, max: 1 + least });
+  $('noise').value = least + +state.noise;
+  for (const output of document.querySelectorAll('output[for="noise"]')) output.textContent = number(least + +state.noise);
+  $('columns').hidden = !(table && (table.width > 2 || isMeasured(state.data))) || (table.unread && !table.numbers.length);
   if (table) {
     const columns = table.numbers.map((name) => [name, name]);
     fill($('across'), [['all', 'all columns, by their scores'], ...columns], table.cols?.[0] ?? 'all');
     fill($('up'), columns, table.cols?.[1] ?? '');
     $('up').disabled = !table.cols;
+    for (const id of ['across', 'up']) $(id).parentElement.hidden = !!table.unread;
     const labels = [...new Set([...(state.label ? [state.label] : []), ...table.numbers])];
-    fill($('label'), [['', 'detected'], ...labels.map((name) => [name, name])], state.label);
+    fill($('label'), [['', table.unread ? 'choose …' : 'detected'], ...labels.map((name) => [name, name])], state.label);
     fill($('newclass'), [...desk.classes.map((name, place) => [String(place), name]), ['new', 'a new class']], $('newclass').value || '0');
     if (!$('newclass').value) $('newclass').value = '0';
   }

@@ -1,14 +1,14 @@
 // The run: learners that are made, moved and looked at.
 
-import { $, desk, el, state, trouble } from './desk.js';
-import { number } from './draw.js';
+import { $, count, counted, desk, el, readable, state, trouble } from './desk.js';
+import { figure } from './draw.js';
 import { optionsOf, titleOf } from './learners.js';
 import { curves, draw, followSpots, heatOf, makePanels, refit } from './panels.js';
-import { dataForm, fileName, fitRows, read } from './rows.js';
+import { dataForm, fileName, fitRows, read, unread } from './rows.js';
 import { SPEEDS } from './state.js';
-import { count, counted, mistakesOf, percent, readable, showKey, showProof, showUpdate } from './words.js';
+import { meaningOf, mistakesOf, percent, showKey, showProof, showUpdate } from './words.js';
 
-const MOST_PROVED = 3000;
+const MOST_PROVED = 3000, MOST_STUDIED = 30; // rows and classes that are studied unasked
 const frames = []; // how long the last ones took
 let owed = 0, last = 0, told = 0;
 
@@ -26,13 +26,15 @@ export function reload(keepRound = false, keepFrame = false) {
   pause();
   if (!keepRound) state.round = 0;
   attempt(() => {
-    try { read(); } catch (error) { desk.learners = []; throw error; }
+    let failed = null;
+    try { read(); } catch (error) { failed = unread(error); }
     if (!keepFrame) fitRows();
     makePanels(heard.hands, resized);
     refit();
     dataForm();
     prove();
     relearn(keepRound);
+    if (failed) throw failed;
   });
 }
 
@@ -43,7 +45,7 @@ export function relearn(keepRound = false) {
   const { table } = desk;
   attempt(() => {
     desk.learners = [];
-    for (const panel of desk.panels) Object.assign(panel, { history: [], look: null, heat: null, frame: null, ended: false });
+    for (const panel of desk.panels) Object.assign(panel, { history: [], look: null, heat: null, border: null, rings: null, frame: null, ended: false });
     if (table && table.rows > 0 && table.classes.length > 1) {
       desk.learners = desk.engine.ask({ do: 'learn', learners: state.learners.map(optionsOf) }).learners;
       if (+state.round > 0) retrace(+state.round);
@@ -171,7 +173,7 @@ export function prove(anyway = false) {
   desk.proof = null; desk.proofError = null;
   const { table } = desk;
   if (!table || !table.rows || table.classes.length < 2) return;
-  if (table.rows > MOST_PROVED && !anyway) { desk.proofError = 'many'; return; }
+  if ((table.rows > MOST_PROVED || table.classes.length > MOST_STUDIED) && !anyway) { desk.proofError = 'many'; return; }
   try { desk.proof = desk.engine.ask({ do: 'certify', bias: state.bias }); } catch (error) { desk.proofError = error.message; }
 }
 function command() {
@@ -194,18 +196,20 @@ export function showAll(aloud = false) {
     const facts = !learner || !look ? [] : [
       ['error', percent(look.errors[0])], ...(table.test.length ? [['held-out error', percent(look.errors[1])]] : []),
       ['updates', count(learner.updates)],
-      ...(look.margin !== null ? [['margin', number(look.margin)]] : []),
-      ...(plane ? [['|w|', number(plane.norm)]] : []),
+      ...(look.margin !== null ? [['margin', figure(look.margin)]] : []),
+      ...(plane ? [['|w|', figure(plane.norm)]] : []),
       ...(look.support !== null ? [['support vectors', count(look.support)]] : []),
     ];
     panel.stats.replaceChildren(...facts.map(([name, value]) => el('span', {}, `${name} `, el('b', { textContent: value }))));
-    panel.ending.textContent = readable(learner?.ending ?? '');
+    const meaning = learner?.ending ? meaningOf(learner.ending) : '';
+    panel.ending.replaceChildren(readable(learner?.ending ?? ''), ...(meaning && learners.length < 3 ? [el('p', { textContent: meaning })] : []));
+    panel.ending.title = meaning;
     panel.ending.classList.toggle('not', !!learner?.ending && !learner.ending.startsWith('converged'));
     const words = `${titleOf(state.learners[place])}. ${learner ? `Round ${count(learner.round)}, ${mistakesOf(learner)}` : 'not started'}${look ? `, error ${percent(look.errors[0])}` : ''}. ${counted(table ? table.rows : 0, 'point')}.`;
     panel.canvas.setAttribute('aria-label', words);
   });
   const epochs = learners.map((one) => Math.max(1, one.rounds[0]?.epoch ?? 1));
-  $('clock').textContent = learners.length ? `round ${count(state.round)} · epoch ${count(Math.max(...epochs))}` : '';
+  $('clock').replaceChildren(...(learners.length ? [`round ${count(state.round)}`, `epoch ${count(Math.max(...epochs))}`] : []).map((textContent) => el('span', { textContent })));
   for (const output of document.querySelectorAll('output[for="speed"]')) output.textContent = `${count(SPEEDS[state.speed])}/s`;
   showUpdate(aloud);
   showProof({

@@ -1,17 +1,12 @@
 // What happens in words and numbers: the update, the proof, and what the marks on the pictures mean.
 
-import { $, css, desk, el, learnerColour, state } from './desk.js';
-import { colourOf, number, swatch } from './draw.js';
+import { $, count, counted, css, desk, el, learnerColour, state } from './desk.js';
+import { MOST_COLOURS, colourOf, figure, number, swatch } from './draw.js';
 import { isPlain, partOf, readoutOf, ruleOf, titleOf } from './learners.js';
 
-const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ',');
-/** A whole number as it is read: 30,162. */
-export const count = (n) => grouped(String(n));
-export const counted = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
-/** A sentence of the engine with its numbers as they are read. */
-export const readable = (text) => text.replace(/\d{4,}/g, grouped);
 const vector = (list) => `(${list.slice(0, 6).map(number).join(',\u00a0')}${list.length > 6 ? ',\u00a0…' : ''})`;
-export const percent = (share) => (share === null || share === undefined ? '–' : `${number(Math.round(1000 * share) / 10)} %`);
+/** A share; one that is small is not nothing. */
+export const percent = (share) => (share === null || share === undefined ? '–' : share > 0 && share < 0.0005 ? '< 0.1 %' : `${number(Math.round(1000 * share) / 10)} %`);
 /** Of how many decisions mistakes are counted. */
 export const mistakesOf = (learner) => {
   const outputs = desk.table.classes.length > 2 && state.multiclass === 'one-vs-rest' ? ` of ${desk.table.classes.length} outputs` : '';
@@ -42,6 +37,7 @@ export function showUpdate(aloud) {
   const box = $('update'), { table, learners, panels } = desk;
   box.setAttribute('aria-live', aloud ? 'polite' : 'off');
   const only = (textContent) => box.replaceChildren(el('p', { textContent }));
+  if (table?.unread) return only('No rows were read.');
   if (!table || !table.rows) return only('Click on the picture to add points of two classes, or choose a data set.');
   if (table.classes.length < 2) return only('Points of a second class are needed: choose it under “New points are”, and click.');
   const words = state.learners[0], shown = learners[0]?.rounds ?? [];
@@ -88,24 +84,44 @@ export function showUpdate(aloud) {
   return undefined;
 }
 
+/** Two rows that are alike but for their classes, if the picture shows all there is of them. */
+function twins() {
+  const { table, places } = desk, met = new Map();
+  if (table.features.length > 2) return null;
+  for (let row = 0; row < table.rows; row += 1) {
+    const key = `${places[3 * row]},${places[3 * row + 1]}`, first = met.get(key);
+    if (first === undefined) met.set(key, row);
+    else if (places[3 * first + 2] !== places[3 * row + 2]) return [first, row];
+  }
+  return null;
+}
+/** What it means that a run ends because its weights come back, where the engine does not prove it itself. */
+export function meaningOf(ending) {
+  if (!/weights are what they were/.test(ending) || /separates/.test(ending)) return '';
+  const found = twins(), cannot = desk.proof?.studies?.some((study) => study.verdict === 'inseparable');
+  const why = found ? ` Rows ${count(found[0] + 1)} and ${count(found[1] + 1)} have equal features but different classes, so no line separates them.`
+    : cannot ? ' No line separates all classes (see the proof).' : '';
+  return `The updates in between cancel out: the weights go in circles.${why}`;
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 /** Two numbers on one bar: the first may not pass the second. */
 function meter(words, small, large, smallName, largeName) {
   const most = Math.max(small, large, 1e-12) * 1.05;
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 100 8'); svg.setAttribute('preserveAspectRatio', 'none'); svg.setAttribute('role', 'img');
-  svg.setAttribute('aria-label', `${smallName} ${number(small)}, ${largeName} ${number(large)}`);
+  svg.setAttribute('aria-label', `${smallName} ${figure(small)}, ${largeName} ${figure(large)}`);
   const bar = (x, wide, fill) => { const one = document.createElementNS(SVG, 'rect'); for (const [k, v] of Object.entries({ x, y: 0, width: Math.max(0, wide), height: 8, fill })) one.setAttribute(k, v); svg.append(one); };
   bar(0, small / most * 100, css('--accent'));
   bar(large / most * 100 - 0.6, 1.2, css('--bad'));
   return el('div', { className: 'meter' }, el('div', {}, el('span', { textContent: words })), svg,
-    el('div', {}, el('span', { textContent: `${smallName} = ${number(small)}` }), el('span', { textContent: `${largeName} = ${number(large)}` })));
+    el('div', {}, el('span', { textContent: `${smallName} = ${figure(small)}` }), el('span', { textContent: `${largeName} = ${figure(large)}` })));
 }
 
 /** The rows that contradict each other, each with its share of the sum that is nothing. */
 function certificate(rows) {
   const total = rows.reduce((sum, { weight }) => sum + BigInt(weight), 0n);
-  const share = (weight) => percent(Number(BigInt(weight) * 100000n / total) / 100000);
+  const share = (weight) => percent(Number(BigInt(weight) * 1000000n / total) / 1000000 || Number.MIN_VALUE);
   return el('table', {}, header('row', 'class', 'share'),
     ...rows.slice(0, 8).map(({ row, class: name, weight }) => line(`row ${count(row)}`, name, share(weight))));
 }
@@ -116,7 +132,7 @@ export function showProof({ prove, learnBias }) {
   const p = (textContent, className = '') => parts.push(el('p', { textContent, className }));
   const button = (textContent, onclick) => parts.push(el('button', { type: 'button', textContent, onclick }));
   if (proofError === 'many') {
-    p(`${counted(table.rows, 'row')}: the proof may take a while.`);
+    p(`${counted(table.rows, 'row')}${table.classes.length > 2 ? ` of ${counted(table.classes.length, 'class', 'classes')}` : ''}: the proof may take a while.`);
     button('Prove it', prove);
   } else if (proofError) p(proofError);
   else if (!proof) p('Two classes are needed.');
@@ -138,13 +154,13 @@ export function showProof({ prove, learnBias }) {
     }
     if (proof.bound) {
       const { margin, radius, 'most-mistakes': most } = proof.bound;
-      p(`margin γ = ${number(margin)}, radius R = ${number(radius)}${state.bias === 'none' ? '' : ' (bias as a feature that is always 1)'}`);
+      p(`margin γ = ${figure(margin)}, radius R = ${figure(radius)}${state.bias === 'none' ? '' : ' (bias as a feature that is always 1)'}`);
       const learner = learners[0], meters = learner?.meters;
       const k = learner?.updates ?? 0;
       parts.push(meter('mistakes never exceed (R/γ)²', k, most, 'mistakes', '(R/γ)²'));
       if (meters) {
-        parts.push(meter('every mistake takes w at least γ along u', k * margin, meters.progress, `${k}·γ`, 'w·u'));
-        parts.push(meter('every mistake adds at most R² to |w|²', meters.norm2, k * radius * radius, '|w|²', `${k}·R²`));
+        parts.push(meter('every mistake takes w at least γ along u', k * margin, meters.progress, `${count(k)}·γ`, 'w·u'));
+        parts.push(meter('every mistake adds at most R² to |w|²', meters.norm2, k * radius * radius, '|w|²', `${count(k)}·R²`));
         p('As w·u ≤ |w|, both can hold only while mistakes ≤ (R/γ)².', 'hint');
       } else if (learner?.rounds?.length) p('The two inequalities are about the perceptron that adds whole examples on mistakes.', 'hint');
     }
@@ -152,25 +168,35 @@ export function showProof({ prove, learnBias }) {
   box.replaceChildren(...parts);
 }
 
+/** What a ring means, and how many there are where not every row has its own. */
+function ringsOf(panels) {
+  const thinned = panels.filter((panel) => panel.rings && panel.rings.drawn < panel.rings.wrong);
+  if (!thinned.length) return 'misclassified';
+  if (panels.length > 1) return 'misclassified (rings on some)';
+  return `misclassified (rings on ${count(thinned[0].rings.drawn)} of ${count(thinned[0].rings.wrong)})`;
+}
+
 /** What the marks on the pictures mean: those that are on them. */
 export function showKey() {
   const { table, panels, proof, learners } = desk, ink = css('--ink'), keys = [];
-  const add = (mark, words) => keys.push(el('span', {}, swatch(mark), words));
+  const add = (mark, words, more = {}) => keys.push(el('span', more, swatch(mark), words));
   if (table?.rows) {
-    table.classes.slice(0, 8).forEach((name, klass) => add({ klass, fill: colourOf(klass), edge: css('--sheet') }, name));
+    table.classes.slice(0, MOST_COLOURS).forEach((name, klass) => add({ klass, fill: colourOf(klass), edge: css('--sheet') }, name, { className: 'name', title: name }));
+    if (table.classes.length > MOST_COLOURS) keys.push(el('span', { textContent: `and ${count(table.classes.length - MOST_COLOURS)} more classes` }));
     if (table.test.length) add({ klass: 0, stroke: colourOf(0) }, 'hollow: held out');
     const looks = panels.map((panel) => panel.look).filter(Boolean);
-    if (looks.length) add({ ring: css('--bad') }, 'misclassified');
+    if (looks.length) add({ ring: css('--wrong') }, ringsOf(panels));
     if (learners.some((one) => one.rounds?.length)) add({ ring: ink, second: true }, 'current example');
     if (proof?.studies?.length === 1 && proof.studies[0].contradiction) add({ klass: 3, stroke: css('--proof') }, 'contradicts the others');
     const single = looks.some((look) => look.planes.length === 1);
-    if (single || looks.some((look) => look.view)) add({ line: ink }, 'decision boundary');
+    if (single || looks.some((look) => look.view) || panels.some((panel) => panel.border?.length)) add({ line: ink }, 'decision boundary');
     if (single && looks.some((look) => look.margin > 0)) add({ line: ink, dash: '3 3' }, 'margin');
     if (looks.some((look) => look.planes.length > 1 && !look.view)) add({ line: colourOf(0), dash: '5 3' }, 'one class against the others');
     if (looks.some((look) => look.units?.length)) add({ line: css('--soft'), dash: '5 3' }, 'hidden unit');
     if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: css('--accent') }, 'y·x added'); add({ line: ink }, 'w after'); }
   }
   $('key').replaceChildren(...keys);
+  $('key').classList.toggle('many', (table?.classes.length ?? 0) > 8);
   $('legend').replaceChildren(...panels.map((_, place) => { const one = el('span', { textContent: `— ${titleOf(state.learners[place])}` }); one.style.color = learnerColour(place); return one; }),
     ...(table?.test.length ? [el('span', { textContent: 'dashed: held-out rows' })] : []));
 }
