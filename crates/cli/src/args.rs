@@ -129,7 +129,7 @@ impl Spoken {
     /// The same, but for settings that are declared to be about sentences.
     pub(crate) fn only_of_sentences(&self, known: &str) -> Result<(), Failure> {
         let is_about_rows =
-            |name: &&String| catalogue::setting(name).is_none_or(|setting| setting.tasks == Tasks::Tables);
+            |name: &&String| catalogue::setting(name).is_none_or(|setting| !setting.tasks.has_sentences());
         Self(self.0.iter().filter(is_about_rows).cloned().collect()).only(known)
     }
 
@@ -348,11 +348,23 @@ flags!(
     |arg| arg
 );
 
+/// A share, from 0 up to 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(share) if (0.0..1.0).contains(&share) && !text.contains('%') => Ok(share),
+        Ok(percent) if (0.0..100.0).contains(&percent) && (text.contains('%') || percent >= 2.0) => {
+            Err(format!("it should be a share from 0 up to 1; did you mean {}?", percent / 100.0))
+        }
+        _ => Err("it should be a share from 0 up to 1, for instance 0.2".to_owned()),
+    }
+}
+
 /// Which class is named once there are probabilities.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CostArgs {
     /// Predict the positive class, or the second of two, where its probability is at least this [default: 0.5]
-    #[arg(long, value_name = "SHARE", conflicts_with = "cost")]
+    #[arg(long, value_name = "SHARE", conflicts_with = "cost", value_parser = share)]
     threshold: Option<f64>,
     #[command(flatten)]
     given: GivenCosts,

@@ -1,20 +1,27 @@
 //! Signals, in one place: the first asks for a clean end, the second ends at once.
 //!
 //! Work that can stop by itself with something to show for it (training, with a checkpoint) says so with
-//! [`be_careful`] and asks [`asked`] now and then. All other work is ended from here, after its [last
+//! [`be_careful`] and asks [`asked`] now and then; if it does not ask for too long, it is in a part that knows nothing of
+//! signals, such as the fit of a feature map, and is ended from here. All other work is ended from here, after its [last
 //! will](last_will): output stops between two lines, temporary files are removed, and the exit code is 129,
 //! 130 or 143 as shells expect.
 
 use crate::failure::Failure;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 /// The signal that came, or 0.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 /// Whether the work at hand stops by itself.
 static CAREFUL: AtomicBool = AtomicBool::new(false);
+/// Whether careful work has heard of the signal, or was ended before it did.
+static HEARD: AtomicU8 = AtomicU8::new(UNHEARD);
+
+const UNHEARD: u8 = 0;
+const IS_HEARD: u8 = 1;
+const ENDED: u8 = 2;
 /// What is done before the work is ended from here.
 static LAST_WILL: Mutex<Option<Will>> = Mutex::new(None);
 
@@ -22,6 +29,10 @@ type Will = Box<dyn FnOnce(i32) + Send>;
 
 /// How long a line that is being written may take before it is cut off after all.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long careful work may not ask for signals before it is ended.
+#[cfg(unix)]
+const DEAFNESS: Duration = Duration::from_secs(6);
 
 /// Without signals there is nothing to answer.
 #[cfg(not(unix))]
@@ -48,6 +59,9 @@ pub(crate) fn watch() -> io::Result<()> {
     let answer = move || {
         for signal in signals.forever() {
             ASKED.store(signal, Ordering::SeqCst);
+            if CAREFUL.load(Ordering::SeqCst) {
+                give_time();
+            }
             if !CAREFUL.load(Ordering::SeqCst) {
                 leave(signal);
             }
@@ -56,9 +70,27 @@ pub(crate) fn watch() -> io::Result<()> {
     thread::Builder::new().name("signals".to_owned()).spawn(answer).map(drop)
 }
 
+/// Waits until careful work has heard of the signal, which then ends by itself; else it is careful no longer.
+#[cfg(unix)]
+fn give_time() {
+    let start = Instant::now();
+    let is_deaf = || CAREFUL.load(Ordering::SeqCst) && HEARD.load(Ordering::SeqCst) == UNHEARD;
+    while is_deaf() && start.elapsed() < DEAFNESS {
+        thread::sleep(Duration::from_millis(50));
+    }
+    if is_deaf() && HEARD.compare_exchange(UNHEARD, ENDED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+        CAREFUL.store(false, Ordering::SeqCst);
+    }
+}
+
 /// The signal that asks to stop, if one came.
 pub(crate) fn asked() -> Option<i32> {
-    Some(ASKED.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
+    let signal = Some(ASKED.load(Ordering::SeqCst)).filter(|&signal| signal != 0)?;
+    while HEARD.compare_exchange(UNHEARD, IS_HEARD, Ordering::SeqCst, Ordering::SeqCst) == Err(ENDED) {
+        // The program ends at this moment, and nothing is begun beside that.
+        thread::park();
+    }
+    Some(signal)
 }
 
 /// The exit code that tells of `signal`.

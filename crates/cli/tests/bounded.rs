@@ -5,6 +5,7 @@ use crate::bench::Bench;
 use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::model::model_checksum;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -67,6 +68,86 @@ fn a_signal_ends_a_training_whose_rows_are_met_again_and_again() {
         assert!(start.elapsed() < Duration::from_secs(20), "{told}");
         let _ = fs::remove_file(bench.path("x.model"));
     }
+}
+
+/// Every command that works for long, and each at several moments: while it reads, keeps rows on disk, races, learns, judges,
+/// proves, draws and writes. A second is the promise, and six for parts that know nothing of signals; a busy machine gets more.
+#[test]
+fn a_signal_ends_every_phase() {
+    let bench = Bench::new();
+    let mut random = rosenblatt::core::Random::new(5);
+    let mut table = "a,b,c,d,e,f,kind,price\n".to_owned();
+    for _ in 0..30_000 {
+        let values: Vec<f64> = (0..6).map(|_| random.below(2000) as f64 / 1000.0 - 1.0).collect();
+        let sum = values[0] * 3.0 + values[1] * values[2] - values[3] + random.below(100) as f64 / 60.0;
+        let cells: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let _ = writeln!(table, "{},k{},{sum:.4}", cells.join(","), (sum * 2.0).rem_euclid(6.0) as u32);
+    }
+    bench.write("t.csv", table);
+    bench.ok("rosenblatt train t.csv --label kind --ignore price -a perceptron --epochs 1 --holdout 0 --quiet --model m.model");
+    bench.ok("head -4000 t.csv > s.csv; rosenblatt train s.csv --label kind --ignore price --kernel rbf --epochs 1 --holdout 0 --quiet --model k.model");
+    let rows = "t.csv --label kind --ignore price";
+    let commands = [
+        format!("train {rows} --model x.model"),
+        format!("train {rows} --folds 8 --algorithm pa1 --epochs 400 --patience 0 --model x.model"),
+        format!("train {rows} --memory 1MiB --cache c.cache --epochs 3000 --patience 0 --model x.model"),
+        format!("train {rows} --memory 1MiB --holdout 0.5 --epochs 1 --calibrate isotonic --model x.model"),
+        format!("train {rows} --kernel rbf --epochs 50 --model x.model"),
+        format!("train {rows} --kernel rbf --support-budget 3000 --model x.model"),
+        format!("train {rows} --map fourier --map-size 4096 --model x.model"),
+        format!("train {rows} --map nystroem --map-size 2500 --model x.model"),
+        format!("train {rows} --algorithm mlp --hidden 300,300 --epochs 900 --model x.model"),
+        format!("train {rows} --shape 'bend(knots=60)' --algorithm logistic-dual --model x.model"),
+        format!(
+            "train {rows} --algorithm perceptron --readout voted --epochs 900 --patience 0 --model x.model"
+        ),
+        format!(
+            "train {rows} --algorithm perceptron --readout pocket --epochs 900 --patience 0 --model x.model"
+        ),
+        "train t.csv --label price --ignore kind --model x.model".to_owned(),
+        "train t.csv --label price --ignore kind --map fourier --map-size 2000 --model x.model".to_owned(),
+        "train t.csv --label price --ignore kind --algorithm quantile --model x.model".to_owned(),
+        format!("tune {rows} --algorithms perceptron,pa1@rbf --folds 9 --model x.model"),
+        format!("compare {rows} --algorithms logistic-dual,perceptron@rbf"),
+        format!("certify {rows}"),
+        format!("certify {rows} --kernel polynomial --degree 4"),
+        "predict t.csv --model k.model --output out.csv".to_owned(),
+        "evaluate t.csv --model k.model --by kind".to_owned(),
+        "report t.csv --model k.model -o out.html".to_owned(),
+        format!("plot curves {rows} --epochs 4000 --patience 0 -o out.svg"),
+        "plot margins t.csv --model k.model -o out.svg".to_owned(),
+    ];
+    let mut late = String::new();
+    let mut n_ended = 0;
+    for (number, command) in commands.iter().enumerate() {
+        for (moment, signal) in [("0.3", "TERM"), ("1.6", "INT")] {
+            let done = bench.run(&format!(
+                "rosenblatt {command} --quiet > out.txt 2> err.txt & p=$!; sleep {moment}; \
+                 if kill -{signal} $p 2> /dev/null; then date +%s%N; (sleep 30; kill -9 $p) > /dev/null 2>&1 & k=$!; \
+                 wait $p; echo $?; date +%s%N; kill $k; else echo over; fi"
+            ));
+            let numbers: Vec<u64> = done.stdout.lines().filter_map(|line| line.trim().parse().ok()).collect();
+            let &[sent, code, ended] = numbers.as_slice() else {
+                assert!(done.stdout.contains("over"), "{command}: {}", done.all());
+                break;
+            };
+            n_ended += u64::from(code >= 128);
+            let waited = Duration::from_nanos(ended - sent);
+            // What was over before the signal came is no failure; what was refused is one of this test.
+            if waited > Duration::from_secs(12) || !matches!(code, 0 | 130 | 143) {
+                let said = fs::read_to_string(bench.path("err.txt")).unwrap_or_default();
+                let _ = writeln!(
+                    late,
+                    "{number}: {command}, {signal} after {moment} s: {code}, {waited:?} {said}"
+                );
+            }
+            for left in ["x.model", "x.model.checkpoint", "c.cache"] {
+                let _ = fs::remove_file(bench.path(left));
+            }
+        }
+    }
+    assert!(late.is_empty(), "{late}");
+    assert!(n_ended > 25, "the signals came too late for all but {n_ended}");
 }
 
 #[test]

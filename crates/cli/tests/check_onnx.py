@@ -1,6 +1,6 @@
 """Compare what an ONNX runtime says of a table with what `rosenblatt predict` said.
 
-    python check_onnx.py MODEL.onnx TABLE.csv PREDICTIONS.jsonl
+    python check_onnx.py MODEL.onnx TABLE.csv PREDICTIONS.jsonl [MODEL.onnx TABLE.csv PREDICTIONS.jsonl ...]
 
 The table's columns are numbers. They are found by name if the first line has the
 names of the features, else the model's features are the first columns. Labels must be the same, scores and
@@ -40,7 +40,8 @@ def main(model, table, predictions):
         expected = [json.loads(line) for line in file]
     assert len(expected) == len(values), (len(expected), len(values))
     labels = [row["class"] for row in expected]
-    assert found["label"].tolist() == labels
+    others = [row for row, label in enumerate(labels) if found["label"][row] != label]
+    assert not others, f"{model}: {len(others)} labels differ, the first in row {others[0] + 1}"
     scores = np.array([row["scores"] for row in expected])
     off = np.abs(found["scores"] - scores).max() / max(1.0, np.abs(scores).max())
     assert off < 1e-6, off
@@ -57,4 +58,5 @@ def main(model, table, predictions):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for start in range(1, len(sys.argv), 3):
+        main(*sys.argv[start : start + 3])

@@ -273,6 +273,76 @@ fn an_onnx_runtime_says_the_same() {
     }
 }
 
+/// Rules, probabilities and decisions, each with each, some rows on the boundary: an export is refused, or names the classes
+/// that `predict` names.
+#[test]
+fn onnx_names_our_classes_or_is_refused() {
+    let Some(python) = python("onnxruntime, numpy") else {
+        eprintln!("skipped: no Python with onnxruntime; name one with ROSENBLATT_PYTHON");
+        return;
+    };
+    let bench = Bench::new();
+    // Whole numbers and doubled rows: many scores, and many probabilities, are level.
+    for (name, n_classes) in [("two.csv", 2), ("three.csv", 3)] {
+        let mut text = "a,b,label\n".to_owned();
+        for row in 0..180_i32 {
+            let (a, b) = (row * 7 % 9 - 4, row * 5 % 7 - 3);
+            let class = (a + b + (row % 11) / 9 * 5).rem_euclid(9) / (9 / n_classes);
+            let _ = writeln!(text, "{a},{b},c{}", class.min(n_classes - 1));
+        }
+        bench.write(name, text);
+    }
+    let (mut asked, mut n_refused) = (Vec::new(), 0);
+    for file in ["two.csv", "three.csv"] {
+        for rule in [
+            "perceptron --scale none",
+            "perceptron --scale none --bias none --epochs 2",
+            "pa1 --multiclass one-vs-one",
+            "logistic --multiclass direct-max",
+            "logistic-dual",
+            "mlp --hidden 4",
+        ] {
+            for calibrate in ["platt", "isotonic", "off"] {
+                for decides in
+                    ["", "--zero plus", "--zero random", "--threshold 0.3", "--cost c0=4", "--cost c0:c1=7"]
+                {
+                    let weighs = decides.starts_with("--t") || decides.starts_with("--c");
+                    let no_use = (weighs && calibrate == "off")
+                        || (decides.starts_with("--t") && file == "three.csv")
+                        || (rule.contains("mlp") && decides.starts_with("--z"));
+                    if no_use {
+                        continue;
+                    }
+                    let (model, number) = ("m.model", asked.len());
+                    let flags = format!("-a {rule} --calibrate {calibrate} {decides}");
+                    let done = bench.run(&format!(
+                        "rosenblatt train {file} --precision f64 {flags} --seed 1 --model {model}"
+                    ));
+                    assert_eq!(done.code, Some(0), "{flags}: {}", done.all());
+                    let done = bench.run(&format!("rosenblatt inspect {model} --export onnx {number}.onnx"));
+                    if done.code != Some(0) {
+                        assert!(done.stderr.contains("error: "), "{flags}: {}", done.all());
+                        n_refused += 1;
+                        continue;
+                    }
+                    let ask = format!(
+                        "rosenblatt predict {file} --precision f64 --model {model} --scores --to jsonl --output {number}.jsonl"
+                    );
+                    bench.ok(&ask);
+                    asked.push((format!("{number}.onnx {file} {number}.jsonl"), format!("{file} {flags}")));
+                }
+            }
+        }
+    }
+    assert!(asked.len() > 60, "{} exported, {n_refused} refused", asked.len());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check_onnx.py");
+    let words: Vec<&str> = asked.iter().map(|(words, _)| words.as_str()).collect();
+    let done = bench.run(&format!("{python} {} {}", script.display(), words.join(" ")));
+    let n_agree = done.stdout.lines().filter(|line| line.contains("agree")).count();
+    let flags = asked.get(n_agree).map(|(_, flags)| flags);
+    assert_eq!((done.code, n_agree), (Some(0), asked.len()), "{flags:?}\n{}", done.stderr);
+}
+
 #[test]
 fn weights_are_exported_by_name() {
     let bench = Bench::new();

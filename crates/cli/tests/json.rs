@@ -116,6 +116,7 @@ fn every_command_prints_what_its_schema_says() {
                 format!("evaluate {notes} --model n.model"),
                 format!("evaluate {notes} --model none.model"),
                 format!("evaluate {iris} --model petal.model"),
+                format!("evaluate {iris} --model petal.model --by species"),
             ],
         ),
         (

@@ -55,7 +55,7 @@ fn bench() -> Bench {
         let _ = writeln!(csv, "{row},{}", cell(text));
         let _ = writeln!(one, "{}", cell(text));
         let _ = writeln!(json, "{}", serde_json::json!({ "id": row, "text": text }));
-        let _ = writeln!(mbox, "From a@b Mon Jan  1\nFrom: a\nTo: b\n\n{text}\n");
+        let _ = writeln!(mbox, "From a@b Mon Jan  1\nTo: b\n\n{text}\n");
         bench.write(&format!("new/{row}.eml"), format!("From: a\nTo: b\n\n{text}\n"));
     }
     bench.write("new.csv", csv);

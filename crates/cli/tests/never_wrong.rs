@@ -322,7 +322,7 @@ fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
         assert!(judged.contains(&format!("({n_wrong} of 300 rows")), "{flags}: {n_wrong}\n{judged}");
     }
     for (flags, expected) in [
-        ("--threshold 2", "`threshold` should be between 0 and 1, but is 2"),
+        ("--threshold 2", "it should be a share from 0 up to 1; did you mean 0.02?"),
         ("--cost maybe=3", "there is no class `maybe`; the classes are `no`, `yes`"),
         ("--threshold 0.6 --calibrate none", "weighed by probabilities, and none are fitted"),
         ("--threshold 0.6 --online", "weighed by probabilities, and none are fitted"),

@@ -191,3 +191,28 @@ fn bench_without(bench: &Bench) -> String {
     let head = lines.next().unwrap_or_default().to_owned();
     lines.fold(head, |text, line| format!("{text}\n99,{}", line.split_once(',').unwrap().1)) + "\n"
 }
+
+#[test]
+fn options_that_contradict_each_other_or_mean_nothing_are_refused() {
+    let bench = Bench::new();
+    bench.write("t.csv", numbers().replace("label", "kind"));
+    let train = "rosenblatt train t.csv --label kind -a perceptron --model m.model";
+    bench.ok(train);
+    for (options, expected) in [
+        ("--ignore a --categorical a", "column `a` is left out"),
+        ("--group a --categorical a", "column `a` is left out"),
+        ("--time a --text a", "column `a` is left out"),
+        ("--ratchet no", "`ratchet` should be left out unless the readout is pocket"),
+        ("--ratchet no --readout last", "`ratchet` should be left out unless the readout is pocket"),
+        ("--readout 'averaged-from(99)'", "`readout` should be an average from one of the epochs on"),
+    ] {
+        let done = bench.run(&format!("{train} {options}"));
+        assert!(
+            matches!(done.code, Some(1 | 2)) && done.stderr.contains(expected),
+            "{options}: {}",
+            done.all()
+        );
+    }
+    bench.ok(&format!("{train} --ratchet no --readout pocket"));
+    bench.ok(&format!("{train} --readout 'averaged-from(20)'"));
+}

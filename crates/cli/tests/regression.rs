@@ -162,7 +162,8 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt train houses.csv --label price -a ridge --kernel rbf --model x.model", "kernel"),
         ("rosenblatt train houses.csv --label price -a ridge --readout voted --model x.model", "readout"),
         ("rosenblatt predict houses.csv --model houses.model --probabilities", "predicts numbers"),
-        ("rosenblatt predict houses.csv --model houses.model --interval 1.5", "between 0 and 1"),
+        ("rosenblatt predict houses.csv --model houses.model --interval 1.5", "a share from 0 up to 1"),
+        ("rosenblatt predict houses.csv --model houses.model --interval 0", "between 0 and 1"),
         ("rosenblatt predict houses.csv --model houses.model --interval 0.999", "too few"),
         ("rosenblatt predict codes.csv --model codes.model --interval 0.9", "classifies rows"),
         ("rosenblatt plot roc houses.csv --model houses.model --output x.svg", "predicts numbers"),
@@ -189,4 +190,166 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
     // A comparison takes numbers as classes, and says so.
     let done = bench.run("rosenblatt compare halves.csv --algorithms perceptron --folds 2");
     assert!(done.stderr.contains("each of its 25 different numbers is taken as a class"), "{}", done.all());
+}
+
+#[test]
+fn options_about_classes_are_refused_for_numbers() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(120));
+    for rule in ["", " -a ridge", " -a pa-regression"] {
+        let train = format!("rosenblatt train houses.csv --label price{rule} --model x.model");
+        for (option, name) in [
+            ("--patience 3", "`patience`"),
+            ("--patience 0", "`patience`"),
+            ("--patience 5", "`patience`"),
+            ("--zero plus", "`zero`"),
+            ("--zero minus", "`zero`"),
+            ("--mistake pred", "`mistake`"),
+            ("--ratchet no", "`ratchet`"),
+            ("--multiclass one-vs-rest", "`multiclass`"),
+            ("--threshold 0.7", "`cost`"),
+            ("--cost balanced", "`cost`"),
+            ("--class-weight balanced", "`class-weight`"),
+        ] {
+            let expected = format!("{name} should be left out");
+            refused(&bench, &format!("{train} {option}"), &[&expected]);
+        }
+        refused(&bench, &format!("{train} --order worst"), &["`order` should be"]);
+        assert!(!bench.path("x.model").exists());
+    }
+    // What is left out has its default, and nothing is said.
+    bench.ok("rosenblatt train houses.csv --label price --seed 3 --model x.model");
+    for share in ["95%", "95", "2"] {
+        let line = format!("rosenblatt predict houses.csv --model x.model --interval {share}");
+        refused(&bench, &line, &["it should be a share from 0 up to 1; did you mean 0."]);
+    }
+    refused(
+        &bench,
+        "rosenblatt train houses.csv --label garden --threshold 30% --model y.model",
+        &["did you mean 0.3?"],
+    );
+}
+
+#[test]
+fn money_is_a_number_and_what_can_be_read_in_two_ways_is_refused() {
+    let bench = Bench::new();
+    let spelled = |spell: &dyn Fn(f64) -> String| {
+        let rows = houses(120);
+        let mut lines = rows.lines();
+        let head = lines.next().unwrap().to_owned() + "\n";
+        lines.fold(head, |text, line| {
+            let (rest, price) = line.rsplit_once(',').unwrap();
+            let price = (price.parse::<f64>().unwrap() + 40.0) * 1000.0;
+            text + rest + ",\"" + &spell(price) + "\"\n"
+        })
+    };
+    let cents = |price: f64| (price * 100.0).round() as u64;
+    let thousands = |price: f64, between: char| {
+        let whole = cents(price) / 100;
+        format!("{}{between}{:03}", whole / 1000, whole % 1000)
+    };
+    bench.write("plain.csv", spelled(&|price| format!("{price:.2}")));
+    let train = "rosenblatt train FILE --label price --model m.model";
+    bench.ok(&train.replace("FILE", "plain.csv"));
+    let expected = bench.ok("rosenblatt predict plain.csv --model m.model");
+    let spellings: [(&str, &dyn Fn(f64) -> String); 5] = [
+        ("numbers with `$`", &|price| format!("${price:.2}")),
+        ("numbers with `$`", &|price| format!("${}.{:02}", thousands(price, ','), cents(price) % 100)),
+        ("numbers with `€`", &|price| format!("{price:.2} €").replace('.', ",")),
+        ("a comma before decimals", &|price| format!("{price:.2}").replace('.', ",")),
+        ("numbers with `%`", &|price| format!("{price:.2}%")),
+    ];
+    for (place, (words, spell)) in spellings.into_iter().enumerate() {
+        bench.write("s.csv", spelled(spell));
+        let report = bench.ok(&train.replace("FILE", "s.csv"));
+        assert!(report.contains(words) && report.contains("number to predict"), "{place}: {report}");
+        // A thousandth of a cent may be lost where cents are rounded anew.
+        let found = bench.ok("rosenblatt predict s.csv --model m.model");
+        for (one, other) in expected.lines().zip(found.lines()) {
+            let (one, other): (f64, f64) = (one.parse().unwrap(), other.parse().unwrap());
+            assert!((one - other).abs() < 0.02, "{place}: {one} {other}");
+        }
+        let judged = bench.ok("rosenblatt evaluate s.csv --model m.model");
+        assert!(judged.contains("on 120 rows"), "{judged}");
+    }
+    for between in [',', ' ', '\''] {
+        bench.write("s.csv", spelled(&|price| thousands(price, between)));
+        refused(
+            &bench,
+            &train.replace("FILE", "s.csv"),
+            &["look like numbers, such as `", "write them as plain numbers, such as 1234.5"],
+        );
+    }
+    // A label of names that are all different is no label, whoever says so.
+    bench.write(
+        "ids.csv",
+        (0..60).fold("a,name\n".to_owned(), |text, row| format!("{text}{},w{row}\n", row % 9)),
+    );
+    refused(
+        &bench,
+        "rosenblatt train ids.csv --label name --model m.model",
+        &["60 distinct values in 60 rows"],
+    );
+}
+
+#[test]
+fn rows_without_what_is_to_be_compared_are_refused_by_evaluate() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(120));
+    bench.write("new.csv", "rooms,age,garden\n5,10,yes\n1,50,no\n");
+    bench.ok("rosenblatt train houses.csv --label price --model n.model");
+    bench.ok("rosenblatt train houses.csv --label garden --model c.model");
+    refused(
+        &bench,
+        "rosenblatt evaluate new.csv --model n.model",
+        &["new.csv: there is no column `price`", "`predict`"],
+    );
+    bench.write("rest.csv", "rooms,age,price\n5,10,30\n1,50,20\n");
+    refused(
+        &bench,
+        "rosenblatt evaluate rest.csv --model c.model",
+        &["rest.csv: there is no column `garden`"],
+    );
+}
+
+#[test]
+fn the_error_is_printed_by_the_values_of_a_column() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(300));
+    bench.ok("rosenblatt train houses.csv --label price --model n.model");
+    bench.ok("rosenblatt train houses.csv --label garden -a perceptron --model c.model");
+    let text = bench.ok("rosenblatt evaluate houses.csv --model n.model --by garden");
+    assert!(text.contains("garden  rows  root mean squared error  95 % confidence interval"), "{text}");
+    let of = |line: &str| -> Value { serde_json::from_str(&bench.ok(line)).unwrap() };
+    for (model, by) in [("n", "garden"), ("c", "rooms"), ("c", "1")] {
+        let judged = of(&format!("rosenblatt evaluate houses.csv --model {model}.model --by {by} --json"));
+        let groups = judged["by"]["groups"].as_array().unwrap();
+        let rows: u64 = groups.iter().map(|group| group["rows"].as_u64().unwrap()).sum();
+        assert_eq!(rows, 300, "{judged}");
+        // Together they are the whole.
+        let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+            groups
+                .iter()
+                .map(|group| of(group["error"].as_f64().unwrap()) * group["rows"].as_f64().unwrap())
+                .sum()
+        };
+        let (found, expected) = if model == "n" {
+            ((sum(&|error| error * error) / 300.0).sqrt(), judged["rmse"]["value"].as_f64().unwrap())
+        } else {
+            (sum(&|error| error) / 300.0, judged["error"].as_f64().unwrap())
+        };
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        let low = groups[0]["interval"][0].as_f64().unwrap();
+        assert!(low <= groups[0]["error"].as_f64().unwrap(), "{judged}");
+    }
+    refused(
+        &bench,
+        "rosenblatt evaluate houses.csv --model c.model --by nosuch",
+        &["there is no column `nosuch`"],
+    );
+    let plain = of("rosenblatt evaluate houses.csv --model c.model --json");
+    assert!(plain.get("by").is_none(), "{plain}");
+    bench.ok("rosenblatt convert houses.csv h.svm --label garden");
+    bench.ok("rosenblatt train h.svm -a perceptron --model c.model");
+    refused(&bench, "rosenblatt evaluate h.svm --model c.model --by 1", &["has no columns"]);
 }

@@ -302,7 +302,7 @@ fn rules_race_on_sentences_and_models_are_kept_dated_and_exported() {
     );
     let race: Vec<&str> =
         told.lines().filter(|line| line.contains("F1 of spans") && line.contains(" averaged: ")).collect();
-    assert_eq!(race.len(), 3, "{told}");
+    assert_eq!(race.len(), 4, "three rules, and the winner in second order: {told}");
     let best = race[0].split([' ', '(']).next().unwrap();
     let seen: serde_json::Value =
         serde_json::from_str(&bench.ok("rosenblatt inspect won.model --json")).unwrap();
@@ -331,4 +331,29 @@ fn rules_race_on_sentences_and_models_are_kept_dated_and_exported() {
     bench.write("table.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
     let rows = bench.run("rosenblatt train table.csv --start-from won.model --model x.model");
     assert!(rows.all().contains("labels the tokens of sentences"), "{}", rows.all());
+}
+
+/// Labels that repeat the one before the last: of no use to a tagger that knows one label only.
+#[test]
+fn a_race_tries_the_second_order() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for sentence in 0..60_usize {
+        let first = [sentence % 2, sentence / 2 % 2];
+        for place in 0..9 {
+            let label = first[place % 2];
+            let token = if place < 2 { ["a", "b"][label] } else { "x" };
+            let _ = writeln!(text, "{token} {}", ["U", "V"][label]);
+        }
+        text.push('\n');
+    }
+    bench.write("s.conll", text);
+    let tune = "rosenblatt tune s.conll --algorithms perceptron --folds 3 --model m.model";
+    let report = bench.run(tune).all();
+    assert!(report.contains("with history 2, perceptron averaged: 8"), "{report}");
+    let judged = bench.ok("rosenblatt evaluate s.conll --model m.model");
+    assert!(judged.contains("100.0 %"), "{judged}");
+    // What you set is not tried otherwise.
+    let report = bench.run(&format!("{tune} --history 1")).all();
+    assert!(!report.contains("history 2"), "{report}");
 }

@@ -78,6 +78,8 @@ impl Decided {
 pub enum Tasks {
     /// Rows of a table.
     Tables,
+    /// Rows of a table whose label is a class.
+    Classes,
     /// Sentences, whose tokens are tagged.
     Sentences,
     /// Both.
@@ -89,9 +91,15 @@ impl Tasks {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",
+            Self::Classes => "classes",
             Self::Sentences => "sentences",
             Self::All => "all",
         }
+    }
+
+    /// Whether it is about sentences, alone or among others.
+    pub const fn has_sentences(self) -> bool {
+        matches!(self, Self::Sentences | Self::All)
     }
 }
 
@@ -331,6 +339,12 @@ impl Setting {
     #[must_use]
     pub const fn kept_by_model(self) -> Self {
         Self { decided: Decided::Model, ..self }
+    }
+
+    /// Says that it is about classes, and means nothing where numbers are predicted.
+    #[must_use]
+    pub const fn of_classes(self) -> Self {
+        Self { tasks: Tasks::Classes, ..self }
     }
 
     /// Says that it is about sentences.

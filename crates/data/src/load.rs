@@ -22,7 +22,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
 use crate::options::{LabelColumn, OneColumn, ReadOptions};
 use crate::rows::block::{Block, empty_matrix};
-use crate::rows::dataset::{Dataset, LeftOutRows, Matrix};
+use crate::rows::dataset::{Dataset, LeftOutRows, Matrix, UNLABELLED};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
@@ -219,7 +219,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     } else {
         // Rows to be labelled: their class means nothing and has no name.
         classes.fill(0);
-        Labels::in_order(["?"])
+        Labels::in_order([UNLABELLED])
     };
     let name = std::mem::take(&mut parts.name);
     let mut schema = parts.finished_schema();

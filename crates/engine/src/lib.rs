@@ -91,7 +91,7 @@ pub use describe::{algorithms, defaults, device, monitor, options, rows, setting
 use describe::{costs, error, estimate, fingerprint, spec, start, statistics, targets, task};
 pub use exchange::{catalogue, export};
 use judge::confusion;
-pub use judge::{evaluate, roc, separation};
+pub use judge::{by_group, evaluate, roc, separation};
 pub use keep::{calibration, importance, model};
 use keep::{mapped, ranking};
 pub use learn::{builders, mix, tagger, train};

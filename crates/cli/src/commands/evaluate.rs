@@ -5,18 +5,25 @@ use crate::args::{DataArgs, Spoken, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
-use crate::ui::{self, counted};
+use crate::ui::{self, count, counted, percent};
+use rosenblatt::by_group::{GroupError, errors_by_group};
 use rosenblatt::device::DeviceChoice;
 use rosenblatt::{Dataset, Evaluation, Labels, Model, Task, evaluate};
-use rosenblatt_data::{Source, load_with_schema};
+use rosenblatt_data::{ReadOptions, Source, load_with_schema};
+use rosenblatt_figures::words::short_number;
+use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+/// Of more groups, the largest are printed.
+const MOST_GROUPS: usize = 40;
+
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   rosenblatt evaluate test.csv --model mail.model
-  rosenblatt evaluate test.csv --model mail.model --json")]
+  rosenblatt evaluate test.csv --model mail.model --json
+  rosenblatt evaluate test.csv --model mail.model --by 1    where it errs more than elsewhere")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) spoken: Spoken,
@@ -26,6 +33,9 @@ pub(crate) struct Args {
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
+    /// Also print the error on the rows of each value of this column, by name or number
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    by: Option<String>,
     /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models
     /// with a kernel. Changes nothing but the time
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
@@ -45,11 +55,30 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.data.leave_to_the_model()?;
     let model = model.on_device(args.device)?;
     let read = model.to_evaluate(args.data.options()?);
-    let source = Source::find_all(&args.files)?;
+    let mut source = Source::find_all(&args.files)?;
+    if args.by.is_some() {
+        source = source.rewindable(read.limits.held_bytes)?;
+    }
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
+    if !data.is_labelled() {
+        return Err(Failure::Work(format!(
+            "{}: there is no {} to compare with what the model predicts\nhelp: add it, name the column with --label, or \
+             use `predict`",
+            source.name(),
+            schema.label.as_ref().map_or_else(|| "label".to_owned(), |name| format!("column `{name}`")),
+        )));
+    }
     progress.stage("predicting");
+    let by = args.by.as_deref().map(|by| Groups::new(by, &model, &data, &source, &read)).transpose()?;
+    let with_groups = |mut judged: serde_json::Value| {
+        if let Some(by) = &by {
+            judged["by"] = by.json();
+        }
+        format!("{judged}\n")
+    };
+    let groups = by.as_ref().map_or_else(String::new, |by| format!("\n{}", by.text()));
     if model.task() == Task::Numbers {
         let estimate = model.evaluate_numbers(&data)?;
         drop(progress);
@@ -58,9 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         let rows = counted(estimate.rows, "row", "rows");
         return ui::print(&if args.json {
-            format!("{}\n", serde_json::json!(estimate))
+            with_groups(json!(estimate))
         } else {
-            format!("{}on {rows}\n", report::describe_numbers(&estimate))
+            format!("{}on {rows}\n{groups}", report::describe_numbers(&estimate))
         });
     }
     let evaluation = evaluate(&model, &data)?;
@@ -73,14 +102,69 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     known_labels(&model, &data, &evaluation)?;
     if args.json {
-        return ui::print(&format!("{}\n", serde_json::json!(evaluation)));
+        return ui::print(&with_groups(json!(evaluation)));
     }
     let mut text = format!("error rate: {}\n", report::error_line(&evaluation));
     text.push_str(&report::beside_the_majority(&model, &evaluation));
     if let Some(probability_scores) = evaluation.probability_scores {
         let _ = writeln!(text, "probabilities: {}", report::describe_probabilities(probability_scores));
     }
-    ui::print(&format!("{text}\n{}", report::classes(&evaluation)))
+    ui::print(&format!("{text}\n{}{groups}", report::classes(&evaluation)))
+}
+
+/// The error on each group of rows.
+struct Groups<'a> {
+    column: &'a str,
+    task: Task,
+    errors: Vec<GroupError>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(
+        column: &'a str,
+        model: &Model,
+        data: &Dataset,
+        source: &Source,
+        read: &ReadOptions,
+    ) -> Result<Self, Failure> {
+        let (cells, values) = rosenblatt_data::column(source, read, column, "groups")?;
+        let errors = errors_by_group(model, data, &cells, &values)?;
+        Ok(Self { column, task: model.task(), errors })
+    }
+
+    fn measure(&self) -> &'static str {
+        if self.task == Task::Numbers { "root mean squared error" } else { "error rate" }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({ "column": self.column, "measure": self.measure(), "groups": self.errors })
+    }
+
+    fn text(&self) -> String {
+        let number = |number| match self.task {
+            Task::Numbers => short_number(number),
+            _ => percent(number),
+        };
+        let heads = [self.column, "rows", self.measure(), "95 % confidence interval"];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        // The largest, in their order.
+        let mut sizes: Vec<u64> = self.errors.iter().map(|group| group.rows).collect();
+        sizes.sort_unstable_by_key(|rows| std::cmp::Reverse(*rows));
+        let least = sizes.get(MOST_GROUPS).copied().unwrap_or(0);
+        for group in self.errors.iter().filter(|group| group.rows > least).take(MOST_GROUPS) {
+            let interval = group
+                .interval
+                .map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", number(low), number(high)));
+            rows.push(vec![group.value.clone(), count(group.rows), number(group.error), interval]);
+        }
+        let n_more = self.errors.len() + 1 - rows.len();
+        let more = if n_more == 0 {
+            String::new()
+        } else {
+            format!("and {n_more} smaller ones, which --json lists\n")
+        };
+        ui::table(&rows) + &more
+    }
 }
 
 /// Refuses rows of which none has a class that the model knows.

@@ -1,7 +1,7 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
 use super::tagger;
-use crate::args::{CostArgs, DataArgs, Spoken, by_name};
+use crate::args::{CostArgs, DataArgs, Spoken, by_name, share};
 use crate::choices::listed;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     pub(super) model: PathBuf,
     /// Add an interval that holds it with this probability. For models that predict numbers: made of the residuals of
     /// held-out rows
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     interval: Option<f64>,
     /// Add the probability of each class (calibrated models)
     #[arg(long)]

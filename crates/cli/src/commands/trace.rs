@@ -1,7 +1,7 @@
 //! `rosenblatt trace FILE`: a run as a textbook prints it, round by round.
 
 use super::tagger;
-use crate::args::{DataArgs, SpecArgs, Spoken, TaggerArgs};
+use crate::args::{DataArgs, SpecArgs, Spoken, TaggerArgs, share};
 use crate::failure::Failure;
 use crate::ui;
 use clap::Command;
@@ -70,12 +70,6 @@ fn rounds(text: &str) -> Result<(u64, u64), String> {
     parts.filter(|(first, last)| 0 < *first && first <= last).ok_or_else(|| {
         "it should be a number of rounds or a range of them, for instance 6 or 5-10".to_owned()
     })
-}
-
-/// A part of all rows, from none to nearly all.
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
-    share.ok_or_else(|| "it should be a share of the rows from 0 to below 1, for instance 0.2".to_owned())
 }
 
 /// Shared options as a textbook has them.

@@ -7,7 +7,7 @@ use super::tagger;
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{CostArgs, DataArgs, RecipeArgs, SpecArgs, Spoken, TaggerArgs};
+use crate::args::{CostArgs, DataArgs, RecipeArgs, SpecArgs, Spoken, TaggerArgs, share};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::export_help;
 use crate::failure::Failure;
@@ -327,18 +327,6 @@ impl Args {
             return Ok(());
         }
         Ok(model.save(path)?)
-    }
-}
-
-/// A share of the rows.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').trim().parse::<f64>();
-    match number {
-        Ok(share) if (0.0..1.0).contains(&share) && !text.contains('%') => Ok(share),
-        Ok(percent) if (2.0..100.0).contains(&percent) => {
-            Err(format!("it should be a share from 0 up to 1; did you mean {}?", percent / 100.0))
-        }
-        _ => Err("it should be a share from 0 up to 1, for instance 0.2".to_owned()),
     }
 }
 

@@ -413,7 +413,7 @@ impl<T: Stored> Columns<T> {
                             .with_help("give every row a value there, or name another column");
                     }
                     mistake(ErrorKind::Label, bad.message(text)).with_help(format!(
-                        "the label column is {}; choose another with {{label}}",
+                        "the label column is {}; choose another with {{label}}, or leave such rows out with {{skip-bad-rows}}",
                         remedy::plain(&name())
                     ))
                 })?;

@@ -24,6 +24,7 @@ mod vw;
 mod zip;
 
 pub use sense::is_label_name;
+pub use spelling::spelling_of;
 
 use crate::bytes::source::{Input, Part};
 use crate::bytes::window::wide_encoding;

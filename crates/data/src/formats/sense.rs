@@ -405,6 +405,16 @@ pub(super) fn judge(
         roles[find(what, "of weights")?] = Role::Weight;
     }
     let mut senses: Vec<Sense> = columns.iter().map(sense).collect();
+    for what in how.categorical.iter().chain(&how.text_columns).filter(|_| how.schema.is_none()) {
+        if find_column(what, names).is_some_and(|place| roles[place] == Role::Ignore) {
+            let message = format!(
+                "column {} is left out, or rows are split by it, expected one that is learned from",
+                quote(what.as_bytes())
+            );
+            let help = "leave {categorical} or {text} out for it, or learn from it";
+            return Err(DataError::new(ErrorKind::Options, message).with_help(help));
+        }
+    }
     for what in &how.categorical {
         senses[find(what, "of categories")?] = Sense::Category;
     }

@@ -195,20 +195,22 @@ impl Spelled {
     }
 }
 
+/// How these cells spell their numbers: plainly unless almost all of them can be read in one other way. Nothing if there are
+/// two ways, which give different numbers.
+pub fn spelling_of(cells: &[impl AsRef<str>]) -> Option<Spelling> {
+    let mut spelled = Spelled::default();
+    for cell in cells.iter().map(|cell| cell.as_ref().as_bytes()) {
+        match number::parse(cell) {
+            Ok(_) => spelled.see_plain(cell),
+            Err(_) => spelled.see(cell),
+        }
+    }
+    spelled.spelling(cells.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn spelling(cells: &[&str]) -> Option<Spelling> {
-        let mut spelled = Spelled::default();
-        for cell in cells {
-            match number::parse(cell.as_bytes()) {
-                Ok(_) => spelled.see_plain(cell.as_bytes()),
-                Err(_) => spelled.see(cell.as_bytes()),
-            }
-        }
-        spelled.spelling(cells.len())
-    }
 
     #[test]
     fn a_column_says_how_it_is_spelled() {
@@ -251,7 +253,7 @@ mod tests {
             (&["12%34", "1,23,4"], plain),
             (&["1,2e3", "4,5e6"], of(Comma, None)),
         ] {
-            assert_eq!(spelling(cells), expected, "{cells:?}");
+            assert_eq!(spelling_of(cells), expected, "{cells:?}");
         }
     }
 }

@@ -14,6 +14,9 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+/// What stands for the class of rows that came without labels.
+pub(crate) const UNLABELLED: &str = "?";
+
 /// The feature values of a dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Matrix {
@@ -189,6 +192,11 @@ impl PartialEq for LeftOutRows {
 }
 
 impl Dataset {
+    /// Whether its rows came with labels.
+    pub fn is_labelled(&self) -> bool {
+        self.labels.names() != [UNLABELLED]
+    }
+
     /// How many rows its source has, those that were left out included.
     pub fn n_source_rows(&self) -> usize {
         self.len() + self.left_out.total()

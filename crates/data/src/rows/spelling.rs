@@ -85,6 +85,11 @@ impl Spelling {
         *self == Self::PLAIN
     }
 
+    /// The number that a text spells, if it does.
+    pub fn number(self, text: &str) -> Option<f64> {
+        self.parse(text.as_bytes()).ok()
+    }
+
     /// The number that a cell spells.
     pub(crate) fn parse(self, cell: &[u8]) -> Result<f64, BadNumber> {
         let Some(mark) = self.mark else { return self.decimal.parse(cell) };
@@ -101,7 +106,7 @@ impl Spelling {
     }
 
     /// What a column of these holds, as a message says it.
-    pub(crate) fn words(self) -> String {
+    pub fn words(self) -> String {
         let decimals = match self.decimal {
             Decimal::Comma | Decimal::CommaAfterPoints => " and a comma before decimals",
             Decimal::Point | Decimal::PointAfterCommas => "",

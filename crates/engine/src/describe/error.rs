@@ -244,6 +244,21 @@ pub enum Error {
         /// In so many rows.
         rows: usize,
     },
+    /// What was taken for the label are numbers that can be read in more than one way.
+    #[error(
+        "{} distinct values in {rows} rows look like numbers, such as `{found}`, but how they are read is not clear",
+        label_of(column.as_deref(), *classes)
+    )]
+    Amounts {
+        /// What the column is called, if it has a name.
+        column: Option<String>,
+        /// How many classes there would be.
+        classes: usize,
+        /// In so many rows.
+        rows: usize,
+        /// One of them.
+        found: String,
+    },
     /// Something that is only to be had of rows in memory.
     #[error("{what} needs all rows in memory, and they take more than is allowed")]
     NeedsMemory {
@@ -427,6 +442,7 @@ impl Error {
             | Self::BadTarget { .. }
             | Self::OneTarget { .. }
             | Self::Quantity { .. }
+            | Self::Amounts { .. }
             | Self::WhichLabel { .. }
             | Self::BeyondMap { .. } => Self::InData { name: name.to_owned(), error: Box::new(self) },
             other => other,
@@ -455,6 +471,11 @@ impl Error {
             Self::Quantity { .. } => Some(
                 "predict it as a number from rows in memory, without {memory} and {online}, turn it into classes, such as \
                  low and high, or name a column of classes with {label}"
+                    .into(),
+            ),
+            Self::Amounts { .. } => Some(
+                "write them as plain numbers, such as 1234.5, to predict numbers, or say {task=classification} if these are \
+                 classes"
                     .into(),
             ),
             Self::BadTarget { .. } => {

@@ -49,16 +49,16 @@ settings! {
             => Setting::choice::<Readout>().flag("readout").common().of_all().unset("averaged; last for rules that settle on one");
         /// Whether the pocket counts errors on all training rows before it replaces its weights. Without that, the
         /// weights with the longest run of correct predictions win (readout pocket).
-        ratchet: bool = true => Setting::yes_or_no().flag("ratchet");
+        ratchet: bool = true => Setting::yes_or_no().flag("ratchet").of_classes();
         /// How more than two classes are separated. A race also tries one-vs-one.
         #[serde(with = "by_name")]
-        multiclass: Classes = Classes::OneVsRest => Setting::choice::<Classes>().flag("multiclass");
+        multiclass: Classes = Classes::OneVsRest => Setting::choice::<Classes>().flag("multiclass").of_classes();
         /// What a score of zero predicts.
         #[serde(with = "by_name")]
-        zero: Zero = Zero::default() => Setting::choice::<Zero>().flag("zero");
+        zero: Zero = Zero::default() => Setting::choice::<Zero>().flag("zero").of_classes();
         /// What counts as a mistake: a margin of at most 0 (le0), below 0 (lt0), or a wrong prediction (pred).
         #[serde(with = "by_name")]
-        mistake: Mistake = Mistake::default() => Setting::choice::<Mistake>().flag("mistake");
+        mistake: Mistake = Mistake::default() => Setting::choice::<Mistake>().flag("mistake").of_classes();
         /// How the bias is learned.
         #[serde(with = "by_name::optional")]
         bias: Option<Bias> = None => Setting::choice::<Bias>().flag("bias").unset("the rule's own way");
@@ -78,16 +78,16 @@ settings! {
         /// when the rule has converged, or when the weights of an earlier epoch return under an order that repeats.
         stop_when_clean: bool = true => Setting::yes_or_no().flag("stop-when-clean");
         /// Validation set that decides when to stop; with none, all epochs are made.
-        validation: Perhaps<Validation> = Some(Validation::default()) => Setting::group("validation");
+        validation: Perhaps<Validation> = Some(Validation::default()) => Setting::group("validation").of_classes();
         /// Weight of each class: even, balanced (rare classes weigh more), or a number by class.
         class_weights: ClassWeights = ClassWeights::Even
             => Setting::by_class("CLASS=WEIGHT").flag("class-weight").python("class_weight").spark("classWeight")
-                .shared().unset("1 for every class");
+                .shared().of_classes().unset("1 for every class");
         /// Cost of mistakes, by which a model with probabilities names the class of least expected cost. Even, balanced
         /// (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by
         /// TRUE:NAMED.
         #[serde(skip_serializing_if = "is_even")]
-        costs: Costs = Costs::Even => Setting::by_class("CLASS=COST").flag("cost").shared().unset("1 for every mistake");
+        costs: Costs = Costs::Even => Setting::by_class("CLASS=COST").flag("cost").shared().of_classes().unset("1 for every mistake");
         /// Feature map that rows go through before they are learned from, in place of a kernel.
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<Mapping> = None => Setting::group("map");

@@ -4,7 +4,7 @@
 //! What a setting is called, means and takes is declared with its struct; see [`settings!`](rosenblatt_core::settings!).
 
 use crate::error::{Error, refuse};
-use rosenblatt_core::{Declared, Setting, Takes};
+use rosenblatt_core::{Declared, Setting, Takes, Tasks};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -65,6 +65,22 @@ impl<T: Declared> Asked<T> {
     /// Whether nothing was set but what all candidates of a race share.
     pub fn leaves_race_open(&self) -> bool {
         T::SETTINGS.iter().all(|setting| setting.is_shared || !self.is_set(setting.name))
+    }
+
+    /// The first option that was set though it is about other data, and its value. Options that come whole name nothing:
+    /// there, what is as its default was not set.
+    pub(crate) fn set_in_vain(&self, is_other: impl Fn(Tasks) -> bool) -> Option<(&'static str, Value)>
+    where
+        T: Group + Serialize,
+    {
+        let (given, defaults) = (json!(self.options), T::defaults());
+        let is_whole = self.set.len() == T::SETTINGS.len();
+        let is_wrong = |setting: &&Setting| {
+            let is_meant = !is_whole || given[setting.name] != defaults[setting.name];
+            is_other(setting.tasks) && self.is_set(setting.name) && is_meant
+        };
+        let setting = T::SETTINGS.iter().find(is_wrong)?;
+        Some((setting.flag.unwrap_or(setting.name), given[setting.name].clone()))
     }
 
     /// Sets one option more.

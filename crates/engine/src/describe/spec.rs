@@ -95,15 +95,16 @@ impl Spec {
         if let Some(kernel) = &options.kernel {
             return refuse("kernel", "none for numbers; a map bends features as well", &kernel.name);
         }
+        let expected = "left out for numbers, as it is about classes";
         if self.weighs_mistakes() {
-            return refuse(
-                "class-weights",
-                "left out for numbers, as are costs: there are no classes",
-                "set",
-            );
+            let name = if options.costs == Costs::Even { "class-weight" } else { "cost" };
+            return refuse(name, expected, "set");
         }
         if options.multiclass != Classes::OneVsRest {
-            return refuse("multiclass", "left out for numbers", options.multiclass);
+            return refuse("multiclass", expected, options.multiclass);
+        }
+        if self.order() == Order::Worst {
+            return refuse("order", "another one for numbers, whose rows have no margin", self.order());
         }
         match self.readout() {
             Readout::Last => Ok(()),

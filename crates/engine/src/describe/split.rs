@@ -231,9 +231,16 @@ impl Ties {
     }
 
     fn one_class(&self) -> Error {
-        let (name, expected) = match self.times {
-            Some(_) => ("time", "a column by whose order the earlier rows hold two classes at least"),
-            None => ("group", "a column by whose groups some rows of two classes are left to learn from"),
+        let (name, expected) = match (&self.times, &self.groups) {
+            (Some(_), Some(_)) => (
+                "group",
+                "a column of groups that end before later rows begin, with rows of two classes or numbers among them, where \
+                 rows are split by time as well",
+            ),
+            (Some(_), None) => ("time", "a column by whose order the earlier rows hold two classes at least"),
+            (None, _) => {
+                ("group", "a column by whose groups some rows of two classes are left to learn from")
+            }
         };
         Error::Range { name, expected, found: "one that leaves fewer".to_owned() }
     }

@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::rows::RowSource;
 use rosenblatt_core::Hyperplanes;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_data::{Labels, Schema};
+use rosenblatt_data::formats::spelling_of;
+use rosenblatt_data::{Decimal, Labels, Schema, Spelling};
 use std::sync::Arc;
 
 /// No target is larger: squares and sums of them are numbers, too.
@@ -19,21 +20,42 @@ const NAMELESS: &str = "label";
 /// The number that each label stands for; the error names the first row whose label stands for none.
 pub(crate) fn targets(data: &RowSource<'_>) -> Result<Vec<f64>, Error> {
     let names = data.labels().names();
-    let of_name = |name: &String| name.parse::<f64>().ok().filter(|number| number.abs() <= LARGEST);
+    let spelling = spelling_of(names).unwrap_or(Spelling::PLAIN);
+    let number = |name: &String| if spelling.is_plain() { name.parse().ok() } else { spelling.number(name) };
+    let of_name = |name: &String| number(name).filter(|number: &f64| number.abs() <= LARGEST);
     if let Some(numbers) = names.iter().map(of_name).collect::<Option<Vec<f64>>>() {
         return Ok(numbers);
     }
     let is_bad: Vec<bool> = names.iter().map(|name| of_name(name).is_none()).collect();
     let place = data.classes().iter().position(|&class| is_bad[class as usize]).ok_or(Error::NoRows)?;
     let name = &names[data.classes()[place] as usize];
-    let (found, expected) = match name.parse::<f64>() {
-        Ok(number) => (format!("{number:e}"), "at most 1e100 in size; divide all of them by the same number"),
-        Err(_) if is_date(name) => {
+    let (found, expected) = match number(name) {
+        Some(number) => {
+            (format!("{number:e}"), "at most 1e100 in size; divide all of them by the same number")
+        }
+        None if is_date(name) => {
             (format!("`{name}`"), "a number; of a date, take the days since another one")
         }
-        Err(_) => (format!("`{name}`"), "a number"),
+        None if is_amount(name) => {
+            (format!("`{name}`"), "a number that can be read in one way only, such as 1234.5")
+        }
+        None => (format!("`{name}`"), "a number"),
     };
     Err(Error::BadTarget { row: data.number(place) + 1, found, expected })
+}
+
+/// Whether a text holds the digits of one number, with points, commas, spaces or other signs that part them, or beside a sign
+/// of money or percent.
+pub(crate) fn is_amount(name: &str) -> bool {
+    let digits: String =
+        name.chars().filter(|letter| !letter.is_whitespace() && !"'’_".contains(*letter)).collect();
+    [digits.as_str(), name].iter().any(|text| {
+        let is_one = |decimal| {
+            spelling_of(&[text])
+                .is_none_or(|spelling| Spelling { decimal, ..spelling }.number(text).is_some())
+        };
+        [Decimal::Point, Decimal::PointAfterCommas, Decimal::CommaAfterPoints].into_iter().any(is_one)
+    })
 }
 
 /// Digits in three parts, with the same sign between them.

@@ -188,7 +188,10 @@ pub(super) fn mail_body(bytes: &[u8]) -> Option<(Range<usize>, usize)> {
             if let (true, Some(subject)) = (in_subject, &mut subject) {
                 subject.end = end;
             }
-        } else if !(at == 0 && line.starts_with(b"From ")) {
+        } else if at == 0 && line.starts_with(b"From ") {
+            // So begins every mail of an mbox.
+            n_telling += 1;
+        } else {
             let colon = memchr::memchr(b':', line)?;
             let name = &line[..colon];
             if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {

@@ -2,8 +2,9 @@
 
 use super::{Recipe, TaskChoice};
 use crate::error::Error;
-use rosenblatt_data::formats::is_label_name;
-use rosenblatt_data::{LabelColumn, Labels, ReadOptions, Schema};
+use crate::targets::is_amount;
+use rosenblatt_data::formats::{is_label_name, spelling_of};
+use rosenblatt_data::{Decimal, LabelColumn, Labels, ReadOptions, Schema, Spelling};
 
 /// More classes than this, of fewer than two rows each, are a sign of a mistake.
 const MANY_CLASSES: usize = 20;
@@ -56,12 +57,22 @@ pub(super) fn for_numbers(
     }
     let column =
         schema.label.as_ref().map_or_else(|| "the label".to_owned(), |name| format!("column `{name}`"));
-    let why = (!is_said).then(|| {
-        format!(
-            "{column} is a quantity, {} different numbers in {rows} rows: numbers are predicted, not classes",
+    let spelling = spelling_of(labels.names()).unwrap_or(Spelling::PLAIN);
+    let words = match spelling {
+        Spelling { decimal: Decimal::Point, mark: None } => "numbers".to_owned(),
+        Spelling { decimal: Decimal::PointAfterCommas, mark: None } => {
+            "numbers whose commas part thousands".to_owned()
+        }
+        spelling => spelling.words(),
+    };
+    let why = match is_said {
+        false => Some(format!(
+            "{column} is a quantity, {} different {words} in {rows} rows: numbers are predicted, not classes",
             labels.len()
-        )
-    });
+        )),
+        true if spelling.is_plain() => None,
+        true => Some(format!("{column} is read as {words}")),
+    };
     Ok(Some((recipe.for_numbers()?, why)))
 }
 
@@ -82,6 +93,9 @@ pub(super) fn check_label(
 ) -> Result<(), Error> {
     let classes = labels.len();
     check_quantity(task, schema, rows, labels)?;
+    if classes == rows && rows > MANY_CLASSES {
+        return Err(Error::NotALabel { column: schema.label.clone(), classes, rows });
+    }
     if how.label != LabelColumn::Guess || classes <= MANY_CLASSES || classes * 2 <= rows {
         return Ok(());
     }
@@ -97,6 +111,16 @@ pub(super) fn check_quantity(
 ) -> Result<(), Error> {
     if task != TaskChoice::Classification && is_quantity(labels.names(), rows) {
         return Err(Error::Quantity { column: schema.label.clone(), classes: labels.len(), rows });
+    }
+    let names = labels.names();
+    let n_amounts = || names.iter().filter(|name| is_amount(name)).count();
+    if task != TaskChoice::Classification
+        && names.len() > MOST_CODES
+        && names.len() * FEWEST_OF_CODE > rows
+        && names.len() - n_amounts() <= names.len() / FEW_TEXTS
+    {
+        let found = names.iter().rev().find(|name| is_amount(name)).cloned().unwrap_or_default();
+        return Err(Error::Amounts { column: schema.label.clone(), classes: names.len(), rows, found });
     }
     Ok(())
 }
@@ -115,7 +139,13 @@ pub fn note_on_quantity(labels: &Labels, rows: usize) -> Option<String> {
 /// Whether classes are the values of a quantity: many numbers, and some between whole ones or each met a few times at most. Codes
 /// of classes are whole, and each is met again and again.
 fn is_quantity(names: &[String], rows: usize) -> bool {
-    let numbers: Vec<f64> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let spelling = if names.len() > MANY_CLASSES { spelling_of(names) } else { None };
+    let numbers: Vec<f64> = match spelling {
+        Some(spelling) if !spelling.is_plain() => {
+            names.iter().filter_map(|name| spelling.number(name)).collect()
+        }
+        _ => names.iter().filter_map(|name| name.parse().ok()).collect(),
+    };
     // A few texts among many numbers are a quantity with mistakes in it, which the row is named for.
     if numbers.len() <= MANY_CLASSES || (names.len() - numbers.len()) * FEW_TEXTS > names.len() {
         return false;
@@ -140,6 +170,10 @@ mod tests {
         let mut mistaken = names(&prices);
         mistaken[7] = "n/a".to_owned();
         assert!(is_quantity(&mistaken, 4000));
+        // Money and shares, however they are written.
+        let dollars: Vec<String> = (0..90).map(|row| format!("${},{:03}.50", row + 1, row * 7)).collect();
+        assert!(is_quantity(&dollars, 4000));
+        assert!(is_quantity(&(0..90).map(|row| format!("{row}.5%")).collect::<Vec<_>>(), 4000));
         // Grades, and names that are no numbers.
         assert!(!is_quantity(&names(&[1.0, 1.5, 2.0, 2.5]), 9));
         assert!(!is_quantity(&(0..90).map(|row| format!("w{row}")).collect::<Vec<_>>(), 91));

@@ -57,7 +57,7 @@ use crate::statistics::deviation;
 use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::{Shuffling, variations};
-use rosenblatt_core::{Hyperplanes, Readout, Setting, Totals, settings};
+use rosenblatt_core::{Average, Hyperplanes, Readout, Setting, Totals, settings};
 use rosenblatt_data::{Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -274,9 +274,15 @@ impl Recipe {
         if self.tagging.is_some() {
             return sentences::check(self, &sentences::merged(self)?);
         }
-        Spec::new(self.learning.options().clone())?;
+        let spec = Spec::new(self.learning.options().clone())?;
         self.check_numbers()?;
+        if !self.learning.ratchet && spec.readout() != Readout::Pocket {
+            return refuse("ratchet", "left out unless the readout is pocket", "no");
+        }
         match (self.estimate, self.calibration) {
+            _ if matches!(spec.readout(), Readout::Averaged(Average::From(epoch)) if epoch > self.learning.epochs) => {
+                refuse("readout", "an average from one of the epochs on", spec.readout())
+            }
             (Plan::HoldOut(share), _) if !(0.0..1.0).contains(&share) => {
                 refuse("hold-out", "at least 0 and below 1", share)
             }

@@ -17,6 +17,7 @@ use crate::split::Part;
 use crate::targets::{middles, targets};
 use crate::task::{Task, TaskChoice};
 use crate::train::Training;
+use rosenblatt_core::Tasks;
 use rosenblatt_data::{Dataset, Scaling, Shape};
 use std::sync::{Arc, LazyLock};
 
@@ -58,6 +59,14 @@ pub struct TrainedNumbers {
 impl Recipe {
     /// The same recipe for numbers, with a rule for them unless one is named; the error says what is no use for them.
     pub(super) fn for_numbers(&self) -> Result<Self, Error> {
+        if let Some((name, found)) = self.learning.set_in_vain(|tasks| tasks == Tasks::Classes) {
+            // Its flag is that of a setting in the group.
+            let (name, found) = match name {
+                "validation" => ("patience", found.get("patience").cloned().unwrap_or(0.into())),
+                name => (name, found),
+            };
+            return refuse(name, "left out for numbers, as it is about classes", found);
+        }
         let mut recipe = self.clone();
         if !self.learning.is_set("algorithm") && !self.names_numbers() {
             recipe.learning.suppose(|options| USUAL.clone_into(&mut options.algorithm));

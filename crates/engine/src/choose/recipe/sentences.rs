@@ -9,6 +9,9 @@ use crate::spec::Options;
 use crate::tagger::{self, Judging, TaggerOptions, TaggerTraining, TaggerTrial, are_sentences};
 use rosenblatt_data::{Part, Scaling, SentenceFormat, Source, find_sentence_format};
 
+/// With more labels than these a race tries no second order.
+const MOST_LABELS_TRIED: usize = 50;
+
 /// Whether the source holds sentences: because the recipe says so, or because of how files are called.
 pub(super) fn are_meant(recipe: &Recipe, source: &Source) -> bool {
     let names: Vec<String> = source.parts().iter().map(Part::name).collect();
@@ -48,7 +51,7 @@ pub(super) fn train(
         Choice::Race(_) => source.rewindable(recipe.reading.limits.held_bytes)?,
         Choice::Auto | Choice::Given => source.clone(),
     };
-    let (options, notes) = chosen(recipe, options, &source, format, monitor)?;
+    let (options, mut notes) = chosen(recipe, options, &source, format, monitor)?;
     monitor.stage(Stage::Training);
     let training = TaggerTraining::new(&options)
         .format(format)
@@ -61,6 +64,14 @@ pub(super) fn train(
     let model = training.checkpointer(&mut *watch.checkpointer).run(&source, &mut *watch.observer)?;
     drop(watch);
     let tagger = model.to_tag()?;
+    let is_raced = matches!(recipe.choice, Choice::Race(_));
+    if !is_raced && leaves_history_open(recipe) && tagger.options().features == "letters" {
+        notes.push(
+            "the labels of letters often depend on two earlier ones: history 2 takes longer and may be much better; tune \
+             compares both"
+                .to_owned(),
+        );
+    }
     let data = Outline {
         source: source.name(),
         rows: model.training_summary.rows as u64,
@@ -107,6 +118,34 @@ fn chosen(
     notes.extend(
         compared.failed.iter().map(|(options, error)| format!("left out: {}: {error}", options.rule())),
     );
-    let best = compared.trials.first().map_or(0, |trial| trial.candidate);
-    Ok((candidates.into_iter().nth(best).unwrap_or(options), notes))
+    let best = compared.trials.first();
+    let winner = candidates.into_iter().nth(best.map_or(0, |trial| trial.candidate)).unwrap_or(options);
+    if !leaves_history_open(recipe) || winner.history > 1 {
+        return Ok((winner, notes));
+    }
+    // It takes longer by as much as there are labels, so that nothing but the winner is tried with it.
+    let second = TaggerOptions { history: 2, ..winner.clone() };
+    if compared.labels.len() > MOST_LABELS_TRIED {
+        notes.push(format!("history 2 was not tried, as there are more than {MOST_LABELS_TRIED} labels"));
+        return Ok((winner, notes));
+    }
+    match tagger::compare(&[second.clone()], source, format, n_folds, winner.seed, monitor) {
+        Ok(tried) => {
+            let worth =
+                |trial: Option<&TaggerTrial>| trial.map_or(0.0, |trial| TaggerTrial::worth(&trial.whole()));
+            notes.extend(tried.trials.iter().map(|trial| format!("with history 2, {}", told(trial))));
+            let is_better = worth(tried.trials.first()) > worth(best);
+            Ok((if is_better { second } else { winner }, notes))
+        }
+        Err(Error::Stopped) => Err(Error::Stopped),
+        Err(error) => {
+            notes.push(format!("left out: history 2: {error}"));
+            Ok((winner, notes))
+        }
+    }
+}
+
+/// Whether it is left open on how many earlier labels a label depends.
+fn leaves_history_open(recipe: &Recipe) -> bool {
+    recipe.start.is_none() && !recipe.tagging.as_ref().is_some_and(|tagging| tagging.is_set("history"))
 }

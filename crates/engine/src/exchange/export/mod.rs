@@ -140,6 +140,9 @@ pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> R
     if model.map().is_some() {
         return Err(Error::Mapped { what: "an exported model weighs" });
     }
+    if format == Export::Onnx {
+        onnx::check(model)?;
+    }
     if let (Some(network), Export::Onnx) = (model.network(), format) {
         return Ok(onnx::of_network(model, network));
     }
@@ -203,15 +206,9 @@ pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
     let is_isotonic = model.calibration().is_some_and(|fitted| fitted.method() == Method::Isotonic);
     let is_scaled = scaler(model).is_some();
     match format {
-        Export::Onnx if is_isotonic && model.labels().len() > 2 => {
-            notes.push("isotonic probabilities are not in it, so that scores decide its label".to_owned());
-        }
         Export::Onnx if is_isotonic => notes.push("isotonic probabilities are not in it".to_owned()),
         Export::Csv if is_scaled => notes.push("its weights are those of scaled features".to_owned()),
         _ => {}
-    }
-    if format == Export::Onnx && matches!(model.spec().options().zero, Zero::Random | Zero::Wrong) {
-        notes.push("a score of zero counts as the first class in it".to_owned());
     }
     notes
 }

@@ -8,13 +8,14 @@
 //! Shifts and scales of columns are folded into weights and biases. Of columns that bend, `features` has the number; it is
 //! joined by how far it is on its way from each knot to the next, clipped to 0 and 1, and the weights of these are how far
 //! the curve climbs there. A missing number is `NaN` where the model has a height for it. `label` is the most probable class where there are
-//! probabilities. What has no operator: isotonic curves of more than two classes, where `label` is decided by scores; and
-//! a score of zero that is `random` or `wrong`, which counts as the first class.
+//! probabilities. What would name other classes than the model does is refused: isotonic curves that decide between more than
+//! two classes, and a score of zero that is `random` or `wrong`.
 
 use super::additive::{Bent, Kind, Points, Weights};
 use super::protobuf::Message;
 use super::{Export, bends, left_to_user, scaler};
-use crate::calibration::{Curve, Method};
+use crate::calibration::{Curve, Method, Verdict};
+use crate::error::{Error, refuse};
 use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
@@ -58,6 +59,24 @@ pub(super) fn of_network(model: &Model, network: &Network) -> Vec<u8> {
     };
     let layers = (0..network.n_layers()).map(layer).collect();
     of_layers(model, Graph::default(), "features", layers, operator)
+}
+
+/// Refuses what would name other classes than the model does.
+pub(super) fn check(model: &Model) -> Result<(), Error> {
+    let zero = model.spec().options().zero;
+    if matches!(zero, Zero::Random | Zero::Wrong) {
+        return refuse("zero", "plus or minus for ONNX, which names one class for every score", zero);
+    }
+    let decides_by_steps =
+        |verdict: Verdict<'_>| verdict.calibration.method() == Method::Isotonic && model.labels().len() > 2;
+    if model.verdict().is_some_and(decides_by_steps) {
+        return refuse(
+            "calibrate",
+            "platt or off for ONNX, which has no steps for three classes or more",
+            "isotonic",
+        );
+    }
+    Ok(())
 }
 
 /// The bytes of the file, with this operator between layers, the first of which weighs `features` of the graph.

@@ -63,7 +63,7 @@ impl Model {
         if !(0.0 < share && share < 1.0) {
             return refuse("interval", "between 0 and 1", share);
         }
-        let Some(held) = self.held_numbers() else { return Err(Error::NoResiduals) };
+        let held = self.held_numbers().filter(|held| !held.rows.is_empty()).ok_or(Error::NoResiduals)?;
         held.reach(share).ok_or(Error::FewResiduals { share, rows: held.rows.len() })
     }
 

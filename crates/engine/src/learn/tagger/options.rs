@@ -5,14 +5,14 @@ use crate::algorithms;
 use crate::defaults;
 use crate::describe::options::by_name;
 use crate::error::{Error, refuse};
-use crate::settings::{Asked, Group as _};
+use crate::settings::Asked;
 use crate::spec::{Options, Spec};
-use rosenblatt_core::{Average, Declared as _, Info, Params, Readout, Rule, Setting, Tasks, settings};
+use rosenblatt_core::{Average, Info, Params, Readout, Rule, Setting, settings};
 use rosenblatt_data::{LabelColumn, ReadOptions};
 use rosenblatt_sequence::template::{self, Template};
 use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
@@ -133,15 +133,8 @@ impl TaggerOptions {
         learning: &Asked<Options>,
         reading: &ReadOptions,
     ) -> Result<Self, Error> {
-        let (given, defaults) = (json!(learning.options()), Options::defaults());
-        let is_wrong = |setting: &&Setting| {
-            setting.tasks == Tasks::Tables
-                && learning.is_set(setting.name)
-                && given[setting.name] != defaults[setting.name]
-        };
-        if let Some(setting) = Options::SETTINGS.iter().find(is_wrong) {
-            let found = given[setting.name].to_string();
-            return refuse(setting.name, "left out for sentences", found);
+        if let Some((name, found)) = learning.set_in_vain(|tasks| !tasks.has_sentences()) {
+            return refuse(name, "left out for sentences", found);
         }
         let mut options = tagging.over(self);
         if learning.is_set("algorithm") {
