@@ -209,7 +209,7 @@ def wrapped(parts, indent):
 #: Parameters whose names are words of Python, or that scikit-learn has a word for.
 WORDS = {"lambda": "lam", "tolerance": "tol"}
 #: What is solved to a tolerance learns from all rows until it is there.
-SOLVED = {"max_iter": 2000, "early_stopping": False}
+SOLVED = {"max_iter": 10_000, "early_stopping": False}
 
 
 def all_named():

@@ -19,7 +19,7 @@ import rosenblatt
 
 SOLVERS = (rosenblatt.LogisticRegression, rosenblatt.SparseLogisticRegression, rosenblatt.LinearSVM)
 #: Rows of a large table that are taken.
-MOST_ROWS = 5_000
+MOST_ROWS = 2_000
 
 
 def numbers(table):
