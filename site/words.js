@@ -168,6 +168,12 @@ export function showProof({ prove, learnBias }) {
   box.replaceChildren(...parts);
 }
 
+/** The classes that a legend names: as many as have a colour, fewer where their names are long, but ten at least. */
+function namesThatFit(classes) {
+  let letters = 0;
+  return classes.slice(0, MOST_COLOURS).filter((name, place) => { letters += name.length + 5; return place < 10 || letters <= 300; });
+}
+
 /** What a ring means, and how many there are where not every row has its own. */
 function ringsOf(panels) {
   const thinned = panels.filter((panel) => panel.rings && panel.rings.drawn < panel.rings.wrong);
@@ -179,10 +185,11 @@ function ringsOf(panels) {
 /** What the marks on the pictures mean: those that are on them. */
 export function showKey() {
   const { table, panels, proof, learners } = desk, ink = css('--ink'), keys = [];
-  const add = (mark, words, more = {}) => keys.push(el('span', more, swatch(mark), words));
+  const add = (mark, words, more = {}) => keys.push(el('span', more, swatch(mark), el('span', { textContent: words })));
   if (table?.rows) {
-    table.classes.slice(0, MOST_COLOURS).forEach((name, klass) => add({ klass, fill: colourOf(klass), edge: css('--sheet') }, name, { className: 'name', title: name }));
-    if (table.classes.length > MOST_COLOURS) keys.push(el('span', { textContent: `and ${count(table.classes.length - MOST_COLOURS)} more classes` }));
+    const named = namesThatFit(table.classes);
+    named.forEach((name, klass) => add({ klass, fill: colourOf(klass), edge: css('--sheet') }, name, { className: 'name', title: name }));
+    if (table.classes.length > named.length) keys.push(el('span', { textContent: `and ${counted(table.classes.length - named.length, 'more class', 'more classes')}` }));
     if (table.test.length) add({ klass: 0, stroke: colourOf(0) }, 'hollow: held out');
     const looks = panels.map((panel) => panel.look).filter(Boolean);
     if (looks.length) add({ ring: css('--wrong') }, ringsOf(panels));
@@ -196,7 +203,6 @@ export function showKey() {
     if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: css('--accent') }, 'y·x added'); add({ line: ink }, 'w after'); }
   }
   $('key').replaceChildren(...keys);
-  $('key').classList.toggle('many', (table?.classes.length ?? 0) > 8);
   $('legend').replaceChildren(...panels.map((_, place) => { const one = el('span', { textContent: `— ${titleOf(state.learners[place])}` }); one.style.color = learnerColour(place); return one; }),
     ...(table?.test.length ? [el('span', { textContent: 'dashed: held-out rows' })] : []));
 }

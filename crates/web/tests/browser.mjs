@@ -1,4 +1,4 @@
-// The playground in a real browser, as a teacher, a pupil and somebody with ill will use it.
+// The playground in a real browser, as a teacher, a pupil and an attacker use it.
 // Run by `cargo xtask test site`: node browser.mjs ROOT [PART OF A TEST'S NAME]
 
 import { chromium } from 'playwright-core';
@@ -23,12 +23,13 @@ const browser = await chromium.launch({
 
 const said = [];
 /** A page at a place of the playground; whatever its console says is held against it. */
-async function open(hash = '', options = {}) {
+async function open(hash = '', options = {}, before = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.on('console', (message) => said.push(`${hash}: ${message.text()}`));
   page.on('pageerror', (error) => said.push(`${hash}: ${error.message}`));
   page.on('request', (request) => { if (!request.url().startsWith(address) && !/^(blob|data):/.test(request.url())) said.push(`${hash}: a request to ${request.url()}`); });
+  await before(page);
   await page.goto(address + hash);
   await page.waitForSelector('html[data-ready]');
   return page;
@@ -41,6 +42,19 @@ const at = async (page, x, y) => {
   return [box.x + x * box.width, box.y + y * box.height];
 };
 
+/** What the page's thread has taken of a core so far, in ms: however busy the machine is, that is the page's own work. */
+async function clockOf(page) {
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => 1000 * (await client.send('Performance.getMetrics')).metrics.find((one) => one.name === 'TaskDuration').value;
+}
+/** Gives the page a table, and waits until it was read or refused. */
+async function give(page, text, name) {
+  await page.setInputFiles('#file', { name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await page.waitForFunction((given) => window.playground.state().table === given, name, { timeout: 20000 });
+  return trouble(page);
+}
+
 let passed = 0;
 const failures = [];
 async function test(name, work) {
@@ -49,15 +63,17 @@ async function test(name, work) {
   try { await work(); passed += 1; console.log(`ok      ${name} (${Date.now() - start} ms)`); } catch (error) { failures.push(name); console.log(`FAILED  ${name}\n${error.stack}`); }
 }
 
-await test('the page is ready within a second', async () => {
-  const times = [];
+await test('the page is ready after less than a second of work', async () => {
+  const times = [], works = [], middle = (list) => Math.round(list.sort((a, b) => a - b)[2]);
   for (let i = 0; i < 5; i += 1) {
-    const page = await open();
+    const page = await open('', {}, async (empty) => { works.push(await clockOf(empty)); });
     times.push(+(await page.getAttribute('html', 'data-ready')));
+    works[i] = await works[i]();
     await page.context().close();
   }
-  figures.readyMs = times.sort((a, b) => a - b)[2];
-  assert.ok(figures.readyMs < 1000, `${times}`);
+  Object.assign(figures, { readyMs: middle(times), readyCpuMs: middle(works) });
+  assert.ok(figures.readyCpuMs > 5 && figures.readyCpuMs < 1000, `${works}`);
+  assert.ok(figures.readyMs < 10000, `${times}`);
 });
 
 await test('points are added, changed, dragged and erased; a run steps, goes back and plays', async () => {
@@ -251,8 +267,84 @@ await test('a legend, shares, plural forms and the words of the field', async ()
   await page.context().close();
 });
 
+await test('a legend of all classes, each with a mark of its own', async () => {
+  const page = await open();
+  const table = (classes) => ['x1,x2,class', ...Array.from({ length: 4 * classes }, (_, row) => `${Math.cos(row)},${Math.sin(row * 1.7)},k${row % classes}`), ''].join('\n');
+  const marks = () => page.evaluate(() => [...document.querySelectorAll('#key .name')].map((one) => [one.textContent, one.querySelector('svg > *').getAttribute('fill'), one.querySelector('svg').innerHTML.replace(/fill="[^"]*"/, '')]));
+  await give(page, table(10), 'ten.csv');
+  const ten = await marks();
+  assert.equal(ten.length, 10);
+  assert.equal(new Set(ten.map(([, fill]) => fill)).size, 10);
+  await give(page, table(30), 'thirty.csv');
+  const most = await marks();
+  assert.deepEqual([most.length, new Set(most.map(([, fill]) => fill)).size], [24, 24]);
+  assert.match(await page.textContent('#key'), /and 6 more classes/);
+  // Beyond the colours there are, a colour comes again with another shape.
+  const [first, again] = await page.evaluate(async () => { const { colourOf, shapeOf } = await import('./draw.js'); return [0, 24].map((klass) => [colourOf(klass), shapeOf(klass)]); });
+  assert.ok(first[0] === again[0] && first[1] !== again[1], JSON.stringify([first, again]));
+  // The colours of the command line's pictures.
+  await page.selectOption('#preset', 'margin');
+  assert.deepEqual((await marks()).slice(0, 2).map(([, fill]) => fill), ['#0072b2', '#d55e00']);
+  await page.context().close();
+});
+
+await test('a table whose last column is a number asks for a column of classes', async () => {
+  const page = await open();
+  const rows = ['a,b,price', ...Array.from({ length: 200 }, (_, row) => `${Math.sin(row).toFixed(3)},${1 + row % 7},${(1000 + 37.31 * row).toFixed(2)}`), ''].join('\n');
+  const words = await give(page, rows, 'prices.csv');
+  assert.match(words, /column `price`.*\n.*choose the column that holds them in the menu “Label”/);
+  assert.match(words, /rosenblatt train prices\.csv --label price/);
+  assert.deepEqual(await page.locator('#label option').allTextContents(), ['choose …', 'a', 'b', 'price']);
+  assert.ok(await page.isVisible('#label'));
+  assert.deepEqual(await learners(page), []);
+  await page.selectOption('#label', 'b');
+  assert.equal(await trouble(page), '');
+  assert.deepEqual(await page.evaluate(() => [window.playground.table().classes.length, window.playground.learners().length]), [7, 1]);
+  await page.context().close();
+});
+
+await test('numbers as they are read, small shares, and the noise there is', async () => {
+  const page = await open('#data=drawn-noisy');
+  assert.deepEqual([await page.textContent('output[for=noise]'), await page.inputValue('#noise')], ['0.45', '0.45']);
+  await page.selectOption('#preset', 'drawn-separable');
+  assert.deepEqual([await page.textContent('output[for=noise]'), await page.inputValue('#noise')], ['0', '0']);
+  await page.selectOption('#preset', 'drawn-noisy');
+  await page.evaluate(() => { const noise = document.getElementById('noise'); noise.value = '0.65'; noise.dispatchEvent(new Event('input')); });
+  assert.deepEqual([(await state(page)).noise, await page.textContent('output[for=noise]')], [0.2, '0.65']);
+  assert.equal(await page.textContent('#about'), 'Watch perceptrons learn, one example at a time, on your own data.');
+  const words = await page.evaluate(async () => {
+    const { percent } = await import('./words.js'), { readable } = await import('./desk.js'), { figure } = await import('./draw.js');
+    return [...[0, 0.0004, 0.0006, 1].map(percent), readable('2399 row(s) lack a value, in `year 2024`'), readable('rows.csv:1234: round 5771.'), figure(-12345.678), figure(0.1234)];
+  });
+  assert.deepEqual(words, ['0 %', '< 0.1 %', '0.1 %', '100 %', '2,399 rows lack a value, in `year 2024`', 'rows.csv:1234: round 5,771.', '−12,345.68', '0.123']);
+  await page.context().close();
+});
+
+await test('weights that come back are explained', async () => {
+  const page = await open('#data=iris&round=6000');
+  assert.match(await page.textContent('.ending'), /after round 5,771 the weights are what they were after round 5,762.*The updates in between cancel out.*Rows 71 and 127 have equal features but different classes, so no line separates them/);
+  await page.context().close();
+});
+
+await test('a boundary for every learner, and no more rings than can be seen', async () => {
+  const page = await open('#data=drawn-noisy&round=400&learner=perceptron/voted&learner=perceptron/last/kernel:rbf');
+  assert.match(await page.textContent('#key'), /decision boundary/);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(() => document.getElementById('svg').click())]);
+  const pieces = readFileSync(await download.path(), 'utf8').match(/<path d="[^"]*"[^>]*stroke-linecap="round"\/>/g);
+  assert.equal(pieces?.length, 2);
+  for (const piece of pieces) assert.ok(piece.match(/M/g).length > 30, piece.slice(0, 200));
+  const rows = ['x1,x2,class', ...Array.from({ length: 5000 }, (_, row) => `${Math.sin(row * 12.9898) * 3},${Math.cos(row * 78.233) * 3},${row * 7919 % 13 < 6 ? 'a' : 'b'}`), ''].join('\n');
+  await page.evaluate(() => { location.hash = '#data=lecture'; });
+  await page.waitForFunction(() => window.playground.learners().length === 1);
+  await give(page, rows, 'many.csv');
+  await page.click('#epoch');
+  const [, drawn, wrong] = (await page.textContent('#key')).match(/rings on (\d+) of ([\d,]+)/) ?? [];
+  assert.ok(+drawn > 100 && +drawn < 400 && +wrong.replace(',', '') > 1000, `${drawn} of ${wrong}`);
+  await page.context().close();
+});
+
 await test('nothing is covered with four learners, and text can be read from afar', async () => {
-  const four = 'data=drawn-noisy&round=400&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/voted&learner=perceptron/last/kernel:rbf';
+  const four = 'data=drawn-noisy&round=4500&speed=12&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/voted&learner=perceptron/last/kernel:rbf';
   for (const [width, height, more] of [[1280, 800, ''], [1280, 800, '&lesson=1'], [1920, 1080, ''], [1920, 1080, '&lesson=1']]) {
     const page = await open(`#${four}${more}`, { viewport: { width, height } });
     await page.waitForTimeout(200);
@@ -261,6 +353,12 @@ await test('nothing is covered with four learners, and text can be read from afa
     for (const box of await Promise.all((await page.locator('.panel, #key').all()).map((one) => one.boundingBox()))) {
       assert.ok(box.y + box.height <= bar.y + 1 && box.height > 15, `${width}${more}: ${JSON.stringify([box, bar])}`);
     }
+    const [speed, clock] = [await page.locator('output[for=speed]').boundingBox(), await page.locator('#clock').boundingBox()];
+    assert.ok(speed.x + speed.width <= clock.x || speed.y + speed.height <= clock.y, JSON.stringify([speed, clock]));
+    assert.ok(await page.evaluate(() => { const shown = document.querySelector('output[for=speed]'); return shown.scrollWidth <= shown.clientWidth + 1; }), 'the speed is whole');
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('.panel h2 span')].filter((title) => title.scrollWidth > title.clientWidth + 1 || title.getBoundingClientRect().right > title.closest('.panel').getBoundingClientRect().right).map((title) => title.textContent)), []);
+    const shapes = await page.evaluate(() => [...document.querySelectorAll('.panel canvas')].map((canvas) => canvas.clientHeight));
+    assert.ok(Math.max(...shapes) - Math.min(...shapes) <= 1, `${shapes}`);
     for (const box of await Promise.all((await page.locator('.panel canvas').all()).map((one) => one.boundingBox()))) assert.ok(box.height > 140, JSON.stringify(box));
     if (width === 1920) {
       const size = await page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).fontSize));
@@ -334,6 +432,11 @@ await test('a phone', async () => {
   const page = await open('#data=margin', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 390, `${wide}`);
+  for (const one of await page.locator('header select, header button, #transport button').all()) {
+    const box = await one.boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  }
+  assert.ok(await page.isVisible('#about'));
   await page.tap('#play');
   await page.waitForFunction(() => window.playground.learners()[0]?.round > 2);
   assert.ok(await page.isVisible('.panel canvas'));
@@ -417,16 +520,14 @@ await test('2,000 points and four learners, frame by frame', async () => {
   });
   const idle = await page.evaluate(() => window.count(1500));
   await page.evaluate(() => { document.getElementById('play').click(); return window.count(500); });
-  // What the page's thread takes of a core, however busy the machine is otherwise.
-  const client = await page.context().newCDPSession(page);
-  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const spent = async () => (await client.send('Performance.getMetrics')).metrics.find((one) => one.name === 'TaskDuration').value;
+  const spent = await clockOf(page), began = Date.now();
   const from = [await spent(), (await learners(page))[0].round];
   const playing = await page.evaluate(() => window.count(4000));
-  const measured = { rounds: (await learners(page))[0].round - from[1], cpuMs: 1000 * (await spent() - from[0]) / playing.frames };
-  Object.assign(figures, { framesIdle: +idle.perSecond.toFixed(1), framesPlaying: +playing.perSecond.toFixed(1), slowGapMs: +playing.slow.toFixed(1), cpuMsPerFrame: +measured.cpuMs.toFixed(1), rounds: measured.rounds });
-  // Sixty frames a second leave 16.7 ms each; whether they come depends on what else the machine does.
-  assert.ok(measured.cpuMs < 16.7, JSON.stringify(figures));
+  const measured = { rounds: (await learners(page))[0].round - from[1], cpuMs: (await spent() - from[0]) / playing.frames, share: (await spent() - from[0]) / (Date.now() - began) };
+  Object.assign(figures, { framesIdle: +idle.perSecond.toFixed(1), framesPlaying: +playing.perSecond.toFixed(1), slowGapMs: +playing.slow.toFixed(1), cpuMsPerFrame: +measured.cpuMs.toFixed(1), cpuShare: +measured.share.toFixed(2), rounds: measured.rounds });
+  // Sixty frames a second leave 16.7 ms each; on a busy machine fewer come, and each has more to do, but a page that is too
+  // slow by itself takes all of a core that it can get.
+  assert.ok(measured.cpuMs < 16.7 || measured.share < 0.8, JSON.stringify(figures));
   assert.ok(measured.rounds > 100);
   await page.context().close();
 });
@@ -437,45 +538,58 @@ await test('100,000 dropped rows stay usable', async () => {
   let seed = 7;
   const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648 - 0.5; };
   for (let i = 0; i < 100000; i += 1) { const [a, b] = [random(), random()]; rows.push(`${a},${b},${a + b + 0.3 * random() > 0 ? 'up' : 'down'}`); }
-  const times = await page.evaluate(async (text) => {
-    const time = async (work) => { const began = performance.now(); await work(); await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); return Math.round(performance.now() - began); };
-    const drop = () => new Promise((done) => {
+  await page.evaluate((text) => {
+    window.drop = () => new Promise((done) => {
       const carried = new DataTransfer();
       carried.items.add(new File([text], 'large.csv'));
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }));
       const wait = () => (window.playground.state().data === 'file' && window.playground.learners().length ? done() : setTimeout(wait, 5));
       wait();
     });
-    return { drop: await time(drop), step: await time(() => document.getElementById('step').click()), epoch: await time(() => document.getElementById('epoch').click()) };
+    window.time = async (work) => { const began = performance.now(); await work(); await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); return Math.round(performance.now() - began); };
   }, rows.join('\n'));
-  figures.large = times;
+  const spent = await clockOf(page), times = {}, works = {};
+  for (const [name, work] of [['drop', 'drop'], ['step', "() => document.getElementById('step').click()"], ['epoch', "() => document.getElementById('epoch').click()"]]) {
+    const from = await spent();
+    times[name] = await page.evaluate(`time(${work})`);
+    works[name] = Math.round(await spent() - from);
+  }
+  Object.assign(figures, { large: times, largeCpu: works });
   assert.equal((await learners(page))[0].rows, 100000);
-  assert.ok(times.drop < 5000 && times.step < 1000 && times.epoch < 3000, JSON.stringify(times));
+  // Work of the page's own thread; by the wall, a busy machine takes longer.
+  assert.ok(works.drop < 5000 && works.step < 1000 && works.epoch < 3000, JSON.stringify(figures));
+  assert.ok(Math.max(...Object.values(times)) < 30000, JSON.stringify(times));
   await page.context().close();
 });
 
 await test('hostile tables are refused or shown as text', async () => {
   const page = await open();
-  const give = async (text, name = 'bad.csv') => { await page.setInputFiles('#file', { name, mimeType: 'text/csv', buffer: Buffer.from(text) }); await page.waitForTimeout(150); return trouble(page); };
-  await give('x1,x2,class\n1,2,<img src=x onerror=alert(1)>\n3,4,"<script>alert(2)</script>"\n');
+  let given = 0;
+  const bad = (text) => give(page, text, `bad-${given += 1}.csv`);
+  await bad('x1,x2,class\n1,2,<img src=x onerror=alert(1)>\n3,4,"<script>alert(2)</script>"\n');
   assert.equal(await page.locator('main img, main script').count(), 0);
   assert.ok((await page.textContent('#newclass')).includes('<script>alert(2)</script>'));
-  await page.click('#step');
-  assert.match(await page.textContent('#update'), /<img src=x onerror=alert\(1\)>/);
+  // Rows are shuffled: either comes first, and the other after it.
+  const updates = [];
+  for (let i = 0; i < 2; i += 1) { await page.click('#step'); updates.push(await page.textContent('#update')); }
+  assert.match(updates.join('\n'), /class <img src=x onerror=alert\(1\)>/);
+  assert.match(updates.join('\n'), /class <script>alert\(2\)<\/script>/);
   const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(() => document.getElementById('svg').click())]);
   assert.equal(/<script|<img/.test(readFileSync(await download.path(), 'utf8')), false);
-  assert.match(await give('x1,x2,class\n1,inf,a\n2,3,b\n'), /inf/);
-  assert.equal(await give('x1,x2,class\n1,NaN,a\n2,3,b\n3,1,a\n'), '');
-  assert.match(await page.textContent('#notes'), /1 row.* lack/);
-  assert.match(await give(Buffer.from([0, 1, 255, 254, 0, 3])), /bad\.csv/);
-  assert.match(await give(''), /no rows/);
-  await give(`x1,x2,class\n${'9'.repeat(5000)},1,a\n1,2,b\n`);
+  assert.match(await bad('x1,x2,class\n1,inf,a\n2,3,b\n'), /inf/);
+  assert.equal(await bad('x1,x2,class\n1,NaN,a\n2,3,b\n3,1,a\n'), '');
+  assert.match(await page.textContent('#notes'), /1 row lacks a value and was dropped/);
+  assert.match(await bad(Buffer.from([0, 1, 255, 254, 0, 3])), /bad-\d\.csv/);
+  // What cannot be read leaves no other rows behind.
+  assert.equal(await page.evaluate(() => window.playground.learners().length), 0);
+  assert.match(await page.textContent('#update'), /No rows were read/);
+  assert.match(await bad(''), /no rows/);
+  await bad(`x1,x2,class\n${'9'.repeat(5000)},1,a\n1,2,b\n`);
   const huge = path.join(folder, 'huge.csv');
   writeFileSync(huge, ''); truncateSync(huge, 1 << 30);
   await page.setInputFiles('#file', huge);
-  await page.waitForFunction(() => /1073741824 bytes/.test(document.getElementById('trouble').textContent), null, { timeout: 20000 });
-  await give('x1,x2,class\n1,2,a\n3,4,b\n', 'fine.csv');
-  assert.equal(await trouble(page), '');
+  await page.waitForFunction(() => /1,073,741,824 bytes/.test(document.getElementById('trouble').textContent), null, { timeout: 20000 });
+  assert.equal(await give(page, 'x1,x2,class\n1,2,a\n3,4,b\n', 'fine.csv'), '');
   await page.context().close();
 });
 
