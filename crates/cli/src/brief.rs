@@ -11,6 +11,7 @@ const NEEDED: &[&str] = &[
     "address",
     "algorithms",
     "budget",
+    "by",
     "certificate",
     "check",
     "columns",

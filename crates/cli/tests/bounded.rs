@@ -135,10 +135,10 @@ fn a_signal_ends_every_phase() {
             let waited = Duration::from_nanos(ended - sent);
             // What was over before the signal came is no failure; what was refused is one of this test.
             if waited > Duration::from_secs(12) || !matches!(code, 0 | 130 | 143) {
-                let said = fs::read_to_string(bench.path("err.txt")).unwrap_or_default();
+                let errors = fs::read_to_string(bench.path("err.txt")).unwrap_or_default();
                 let _ = writeln!(
                     late,
-                    "{number}: {command}, {signal} after {moment} s: {code}, {waited:?} {said}"
+                    "{number}: {command}, {signal} after {moment} s: {code}, {waited:?} {errors}"
                 );
             }
             for left in ["x.model", "x.model.checkpoint", "c.cache"] {

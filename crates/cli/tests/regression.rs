@@ -217,7 +217,7 @@ fn options_about_classes_are_refused_for_numbers() {
         refused(&bench, &format!("{train} --order worst"), &["`order` should be"]);
         assert!(!bench.path("x.model").exists());
     }
-    // What is left out has its default, and nothing is said.
+    // What is left out has its default.
     bench.ok("rosenblatt train houses.csv --label price --seed 3 --model x.model");
     for share in ["95%", "95", "2"] {
         let line = format!("rosenblatt predict houses.csv --model x.model --interval {share}");

@@ -254,7 +254,7 @@ pub enum Error {
         column: Option<String>,
         /// How many classes there would be.
         classes: usize,
-        /// In so many rows.
+        /// In this many rows.
         rows: usize,
         /// One of them.
         found: String,

@@ -34,12 +34,15 @@ pub fn errors_by_group(
     let losses: Vec<f64> = if model.task() == Task::Numbers {
         let by_label = targets(&data.into())?;
         let truths = data.classes().iter().map(|&class| by_label[class as usize]);
-        truths.zip(model.predict_numbers(data.view())?).map(|(truth, said)| (truth - said).powi(2)).collect()
+        truths
+            .zip(model.predict_numbers(data.view())?)
+            .map(|(truth, found)| (truth - found).powi(2))
+            .collect()
     } else {
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = Judged::new(model, &mut data.into(), &rows, false, &mut || false)?;
         let pairs = judged.classes.iter().zip(&judged.predicted);
-        pairs.map(|(class, said)| f64::from(u8::from(class != said))).collect()
+        pairs.map(|(class, found)| f64::from(u8::from(class != found))).collect()
     };
     let mut of_group = vec![Vec::new(); values.len()];
     for (row, loss) in losses.into_iter().enumerate() {

@@ -129,7 +129,7 @@ fn chosen(
         notes.push(format!("history 2 was not tried, as there are more than {MOST_LABELS_TRIED} labels"));
         return Ok((winner, notes));
     }
-    match tagger::compare(&[second.clone()], source, format, n_folds, winner.seed, monitor) {
+    match tagger::compare(std::slice::from_ref(&second), source, format, n_folds, winner.seed, monitor) {
         Ok(tried) => {
             let worth =
                 |trial: Option<&TaggerTrial>| trial.map_or(0.0, |trial| TaggerTrial::worth(&trial.whole()));
