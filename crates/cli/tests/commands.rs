@@ -210,7 +210,11 @@ fn a_column_of_text_is_found_and_what_is_no_label_is_not_taken_for_one() {
     bench.write("names.csv", format!("a,b,name\n{}", names.concat()));
     let done = bench.run("rosenblatt train names.csv");
     assert_eq!(done.code, Some(0), "{}", done.all());
-    assert!(done.stdout.contains("label: column `a` (a guess; choose with --label)"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("label: column `a` (a guess, the only one that could be; choose with --label)"),
+        "{}",
+        done.stdout
+    );
     assert!(done.stdout.contains("left out, as almost every row has a value of its own: `name`"));
     // Where every row has a value of its own in every column, none can be the label.
     let numbers: Vec<String> = (0..40).map(|row| format!("{row}.5,{row}0.25\n")).collect();

@@ -102,7 +102,7 @@ fn a_race_is_sorted_by_what_is_compared() {
         .collect();
     let losses: Vec<f64> = rows.iter().filter_map(|row| row.last()?.parse().ok()).collect();
     assert!(losses.len() >= 2 && losses.is_sorted(), "{told}");
-    assert!(race.last().unwrap().contains("least loss"), "{told}");
+    assert!(race.iter().any(|line| line.contains("least loss")), "{told}");
     let raced = json(&bench, "rosenblatt train t.csv --model t.model --json");
     let entrants = raced["race"]["entrants"].as_array().unwrap();
     for entrant in entrants {

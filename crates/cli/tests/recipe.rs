@@ -153,7 +153,7 @@ fn a_report_says_what_was_taken_for_what_and_what_a_model_is_worth() {
     bench.write("noise.csv", "x1,x2,kind\n".to_owned() + &rows.collect::<String>());
     let text = bench.ok("rosenblatt train noise.csv");
     for expected in [
-        "label: column `kind` (a guess; choose with --label)",
+        "label: column `kind` (a guess, as it is the last; choose with --label)",
         "scale: standard",
         "always saying `b` would be wrong for 50.0 %",
         "warning: no row was recognised of",

@@ -45,7 +45,10 @@ fn every_form_holds_the_same_rounds() {
     for (form, line) in [
         ("markdown", "| 2 | 1 | 2 | (1, 1) | -1 | 4 | mistake | w -= x | (3, -1) | 0 | 1 |"),
         ("csv", "2,1,2,-1,1,-1,4,true,-1,1,1,1,3,-1,0,1"),
-        ("latex", "2 & 1 & 2 & (1, 1) & $-$1 & 4 & mistake & w $-$= x & (3, $-$1) & 0 & 1 \\\\"),
+        (
+            "latex",
+            "$2$ & $1$ & $2$ & $(1, 1)$ & $-1$ & $4$ & mistake & $w \\gets w - x$ & $(3, -1)$ & $0$ & $1$ \\\\",
+        ),
     ] {
         let done = bench.run(&format!("rosenblatt trace points.csv --bias none --to {form}"));
         assert!(done.stdout.lines().any(|found| found == line), "{form}: {}", done.all());

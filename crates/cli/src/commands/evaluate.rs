@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Also print the error on the rows of each value of this column, by name or number
+    /// Also print the error of each value of this column
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     by: Option<String>,
     /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models

@@ -218,7 +218,7 @@ impl Source {
     }
 
     /// The same data, kept in a file without a name where it could not be read twice.
-    pub(crate) fn spooled(&self) -> Result<Self, DataError> {
+    pub fn spooled(&self) -> Result<Self, DataError> {
         let spooled = |part: &Part| match part {
             Part::File(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
                 Ok(part.clone())

@@ -276,7 +276,8 @@ impl Recipe {
         }
         let spec = Spec::new(self.learning.options().clone())?;
         self.check_numbers()?;
-        if !self.learning.ratchet && spec.readout() != Readout::Pocket {
+        // A model that learned from a stream has none, whatever its readout.
+        if self.start.is_none() && !self.learning.ratchet && spec.readout() != Readout::Pocket {
             return refuse("ratchet", "left out unless the readout is pocket", "no");
         }
         match (self.estimate, self.calibration) {

@@ -1,17 +1,28 @@
 //! What ties the rows of a table together: the columns of times and of groups, by which they are split.
 
-use super::Recipe;
+use super::{Choice, Recipe};
 use crate::error::Error;
 use crate::rows::RowSource;
 use crate::split::Ties;
-use rosenblatt_data::{Source, column};
+use rosenblatt_data::{Shape, Source, column};
 use std::sync::Arc;
 
 impl Recipe {
-    /// The source, which must be read once more to know what ties its rows.
+    /// The source, which must be read once more to know what ties its rows, or where a race finds that columns bend: a pipe
+    /// gives the same model as a file.
     pub(super) fn read_twice(&self, source: &Source) -> Result<Source, Error> {
         let is_split = self.time.is_some() || self.group.is_some();
-        if is_split { Ok(source.rewindable(self.reading.limits.held_bytes)?) } else { Ok(source.clone()) }
+        let is_raced = match &self.choice {
+            Choice::Auto => self.learning.leaves_race_open(),
+            Choice::Race(racing) => racing.candidates.is_empty(),
+            _ => false,
+        };
+        let may_bend =
+            is_raced && !self.online && self.memory.is_none() && self.reading().shape == Shape::Auto;
+        if is_split {
+            return Ok(source.rewindable(self.reading.limits.held_bytes)?);
+        }
+        if may_bend { Ok(source.spooled()?) } else { Ok(source.clone()) }
     }
 
     /// What stands in the columns that rows are split by.
