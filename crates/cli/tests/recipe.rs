@@ -94,6 +94,10 @@ fn one_table_gives_one_model_in_every_format_without_a_flag() {
     for array in ["numbers.npy --label -1", "fortran.npy --label -1", "numbers.npz", "- < numbers.npz"] {
         assert_eq!(model(array), expected, "{array}");
     }
+    // Columns of an array bend as well, and the model knows new rows by what they were before.
+    bench.ok("rosenblatt train numbers.npy --label -1 --shape 'bend(knots=4)' --model bent.model");
+    let judged = bench.ok("rosenblatt evaluate numbers.npy --label -1 --model bent.model");
+    assert!(judged.contains("error rate: "), "{judged}");
 }
 
 #[test]

@@ -219,11 +219,11 @@ impl Plan {
             }
         });
         let uses: Vec<Use> = uses.collect();
-        let width = schema.width().unwrap_or(0);
+        let width = schema.straight_width().unwrap_or(0);
         if let Some(&Use::Vector(found)) = uses.iter().find(|use_| matches!(use_, Use::Vector(_)))
-            && schema.width().is_some_and(|expected| expected != found)
+            && let Some(expected) = schema.straight_width().filter(|expected| *expected != found)
         {
-            let message = format!("the rows have {found} features, expected {width}");
+            let message = format!("the rows have {found} features, expected {expected}");
             return Err(DataError::new(ErrorKind::Shape, message));
         }
         Ok(Self {

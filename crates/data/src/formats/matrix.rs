@@ -40,7 +40,7 @@ pub(super) fn schema_of(
         return Ok(Schema { width: Some(width), layout, picture, missing: how.missing, ..Schema::default() });
     };
     let only_numbers = known.columns.iter().all(|column| matches!(column.kind, ColumnKind::Number { .. }));
-    let expected = known.width();
+    let expected = known.straight_width();
     // A schema without a width is that of a format that numbers its features: any width is well.
     if !only_numbers || expected.is_some_and(|expected| expected != width) {
         let expected = expected.map_or("columns with categories".to_owned(), |width| width.to_string());

@@ -138,7 +138,7 @@ fn label_column(how: &ReadOptions, n_columns: usize) -> Result<Option<usize>, Da
         }
         None => find_column(what, &[""; 0]),
     };
-    if how.schema.as_ref().is_some_and(|schema| schema.width() == Some(n_columns)) {
+    if how.schema.as_ref().is_some_and(|schema| schema.straight_width() == Some(n_columns)) {
         let message = format!(
             "the model learned from all {n_columns} columns, expected one more if one of them is the label"
         );

@@ -15,7 +15,7 @@ impl Recipe {
         let is_raced = match &self.choice {
             Choice::Auto => self.learning.leaves_race_open(),
             Choice::Race(racing) => racing.candidates.is_empty(),
-            _ => false,
+            Choice::Given => false,
         };
         let may_bend =
             is_raced && !self.online && self.memory.is_none() && self.reading().shape == Shape::Auto;
