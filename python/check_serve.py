@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, speaking to `rosenblatt serve`: Triton's, Prometheus' parser, a validator of OpenAPI.
+"""Third-party clients against `rosenblatt serve`: Triton's, Prometheus' parser, a validator of OpenAPI.
 
 `cargo xtask serve-clients` runs it in an environment of its own.
 """
@@ -46,20 +46,20 @@ def main():
 def check(program, folder, address, bundled):
     client = triton.InferenceServerClient(address)
     assert client.is_server_live() and client.is_server_ready() and client.is_model_ready("iris")
-    told = client.get_model_metadata("iris")
+    metadata = client.get_model_metadata("iris")
     rows = np.loadtxt(bundled / "iris.csv", delimiter=",", skiprows=1, usecols=range(4))
-    said = subprocess.run(
+    expected = subprocess.run(
         [program, "predict", bundled / "iris.csv", "--model", f"{folder}/iris.model", "--quiet"],
         check=True, capture_output=True, text=True,
     ).stdout.split()
     for kind in ("FP32", "FP64"):
         for binary in (True, False):
-            tensor = triton.InferInput(told["inputs"][0]["name"], list(rows.shape), kind)
+            tensor = triton.InferInput(metadata["inputs"][0]["name"], list(rows.shape), kind)
             tensor.set_data_from_numpy(rows.astype(np.float32 if kind == "FP32" else np.float64), binary_data=binary)
             outputs = [triton.InferRequestedOutput(name, binary_data=binary) for name in ("class", "scores", "probabilities")]
             answer = client.infer("iris", [tensor], outputs=outputs)
             classes = [item.decode() if isinstance(item, bytes) else item for item in answer.as_numpy("class")]
-            assert classes == said, (kind, binary)
+            assert classes == expected, (kind, binary)
             assert np.allclose(answer.as_numpy("probabilities").sum(axis=1), 1)
             assert answer.as_numpy("scores").shape[0] == len(rows)
     text = triton.InferInput("text", [2], "BYTES")

@@ -1,10 +1,10 @@
-"""Calls the package with what nobody should call it with, and expects an exception or an answer, never a crash.
+"""Calls the package with arguments that make no sense, and expects an exception or an answer, never a crash.
 
     python -P fuzz.py [CALLS] [SEED]
 
 Arrays of any type, shape, order and content, sparse matrices with broken indices, overlapping and read-only memory,
 classes and weights that do not fit, options that make no sense, models whose bytes were changed, files that are none.
-A crash of the process is the only failure; an exception that is none of those a caller expects is told at the end.
+A crash of the process is the only failure; the end lists exceptions that a caller would not expect.
 """
 
 import collections
@@ -76,7 +76,7 @@ def sparse(rng):
     data = numbers(rng, entries).astype(rng.choice(["f4", "f8"]))
     if rng.random() < 0.5:
         return indptr, indices, data, rng.choice([width, width + 1, 0, 2**32, 2**40])
-    # What SciPy itself would refuse is put together behind its back.
+    # SciPy would refuse this, so its checks are bypassed.
     matrix = scipy.sparse.csr_matrix((max(rows, 1), max(width, 1)))
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     if rng.random() < 0.5:

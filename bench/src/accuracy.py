@@ -6,7 +6,7 @@ PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `
 `importance`. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
 
 Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh rows, as files in their raw form. Ours is
-`rosenblatt train FILE --label label`, nothing else said, then `evaluate`. Peers get what their users would give them:
+`rosenblatt train FILE --label label`, with no other option, then `evaluate`. Peers get what their users would give them:
 categories one-hot, numbers standardised, text as tf-idf. Seconds are processor time from file to model: of
 ours the whole process with all its threads, of peers reading and fitting without the time their packages take to load. What
 peers did is kept in FOLDER/peers.csv, and not done again while it lies there.
@@ -40,12 +40,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-# Above so many rows a set is cut: the peers' turn on all splits would take hours.
+# Sets are cut to this many rows: the peers' turn on all splits would take hours.
 MOST = 15_000
-# Sets of more rows are timed, cut at so many, and in so many turns unless a peer takes long.
+# Sets of more rows are timed, cut to this length, in several turns unless a peer takes long.
 TIMED = range(10_000, 50_000)
 TURNS = 5
-# Where peers have taken so many seconds, a few splits do.
+# Where peers have taken this many seconds, a few splits do.
 PATIENCE = 30
 FEW_SPLITS = 3
 
@@ -86,20 +86,20 @@ def run(words):
 
 
 def ours(binary, kind, train, test, folder, *more):
-    """Trains with the default and asks about fresh rows: what was told of both, and the seconds of the training."""
+    """Trains with the default and evaluates on fresh rows: the output of both, and the seconds of the training."""
     model = f"{folder}/our.model"
     words = [binary, "train", train, "--model", model, "--json", "--quiet", *more]
     words += [] if kind == "libsvm" else ["--label", "label"]
     start = of_children()
-    told = run(words)
+    trained = run(words)
     seconds = of_children() - start
-    return told, run([binary, "evaluate", test, "--model", model, "--json"]), seconds
+    return trained, run([binary, "evaluate", test, "--model", model, "--json"]), seconds
 
 
 def our_turn(binary, kind, train, test, folder, has_gaps):
-    told, judged, seconds = ours(binary, kind, train, test, folder, *(["--missing", "mean"] if has_gaps else []))
-    interval = (told["held-out"] or {"interval": ["", ""]})["interval"]
-    spec = told["spec"]
+    trained, judged, seconds = ours(binary, kind, train, test, folder, *(["--missing", "mean"] if has_gaps else []))
+    interval = (trained["held-out"] or {"interval": ["", ""]})["interval"]
+    spec = trained["spec"]
     winner = f"{spec['algorithm']} {json.dumps(spec['params'])} {spec['multiclass']}".replace(",", ";")
     return judged["error"], seconds, interval, winner
 
@@ -126,7 +126,7 @@ class Known:
 
 
 def common(x, y, most=MOST):
-    """Without classes of fewer than ten rows, and at most so many rows."""
+    """Without classes of fewer than ten rows, and at most `most` rows."""
     counts = pd.Series(y).value_counts()
     kept = np.flatnonzero(pd.Series(y).isin(counts[counts >= 10].index).values)
     kept = np.sort(np.random.RandomState(1).permutation(kept)[:most])
@@ -215,7 +215,7 @@ def curves(sets, binary, folder, n_splits, only):
             write(x, y, "table", learned, train)
             write(x, y, "table", fresh, test)
             turns = {f"ours-{way}": (lambda way=way: with_shape(binary, train, test, folder, has_gaps, way))
-                     for way in ("line", "auto")} if binary else {}
+                     for way in ("line", "curves", "auto")} if binary else {}
             if zlib.crc32(name.encode()) % PEERED == 0:
                 turns |= {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test)))
                           for who in CURVED}
@@ -275,13 +275,13 @@ def recognised(binary, data, folder, n_splits, only):
                 truth = y == person
                 for who, learner in LEARNERS.items():
                     model = learner().fit(scaled[learned], truth[learned])
-                    said = model.predict(scaled[fresh])
+                    predicted = model.predict(scaled[fresh])
                     area = roc_auc_score(truth[fresh], model.decision_function(scaled[fresh]))
-                    recall, error = said[truth[fresh]].mean(), (said != truth[fresh]).mean()
+                    recall, error = predicted[truth[fresh]].mean(), (predicted != truth[fresh]).mean()
                     print(f"{name},{split},{person},{who},{recall},{area},{error},", flush=True)
-                told, judged, _ = ours(binary, "table", train, test, folder, "--positive", person)
+                trained, judged, _ = ours(binary, "table", train, test, folder, "--positive", person)
                 of_person = next(each for each in judged["classes"] if each["class"] == person)
-                of_held = next(each for each in told["held-out"]["classes"] if each["class"] == person)
+                of_held = next(each for each in trained["held-out"]["classes"] if each["class"] == person)
                 # A report warns where no held-out row was recognised, and where fewer than five could tell.
                 is_warned = of_held["recall"] == 0 or of_held["rows"] < 5
                 print(f"{name},{split},{person},ours,{of_person['recall']},{of_person['auc']},{judged['error']},{is_warned}",
@@ -300,7 +300,7 @@ RANKED = ("australian", "german", "heart", "magic", "pima", "saheart", "segment"
 
 
 def estimates(binary, data, folder, n_splits, only):
-    """The interval told, the error on all rows that were not learned from, and that on those learned from."""
+    """The interval reported, the error on all rows that were not learned from, and that on those learned from."""
     print("set,rows,split,told,low,high,fresh-rows,error,training", flush=True)
     for name, x, y in all_sets(data):
         if name not in ESTIMATED or not wanted(name, only):
@@ -311,14 +311,14 @@ def estimates(binary, data, folder, n_splits, only):
             train, test = f"{folder}/train.csv", f"{folder}/test.csv"
             write(x, y, kind, learned, train)
             write(x, y, kind, fresh, test)
-            told, judged, _ = ours(binary, kind, train, test, folder, "--seed", str(split))
-            held = told["held-out"]
+            trained, judged, _ = ours(binary, kind, train, test, folder, "--seed", str(split))
+            held = trained["held-out"]
             print(f"{name},{len(learned)},{split},{held['error']},{held['interval'][0]},{held['interval'][1]},"
-                  f"{len(fresh)},{judged['error']},{told['training']['error']}", flush=True)
+                  f"{len(fresh)},{judged['error']},{trained['training']['error']}", flush=True)
 
 
 def spread(binary, data, folder, only):
-    """The error told with every seed: as it comes, and by one split of a fifth of the rows."""
+    """The error reported with every seed: by default, and by one split of a fifth of the rows."""
     print("set,seed,as,error,low,high", flush=True)
     for name, x, y in all_sets(data):
         if name in SMALL and wanted(name, only):

@@ -1,7 +1,7 @@
 //! `cargo xtask bench accuracy`: our default beside the linear defaults of others, on public data that packages carry.
 //!
 //! `accuracy.py` splits, trains and judges; here its lines become tables. The parts, chosen by `--parts` (all but
-//! `fresh` and `curves` if not said):
+//! `fresh` and `curves` by default):
 //!
 //! - `errors`: a set is met if our mean error is within 0.3 points of that of the best peer on that set, or within one
 //!   standard error of the difference over the splits. The best peer is known only in hindsight, so that a draw of all
@@ -17,11 +17,11 @@
 //! - `cost`: what the default takes beside its winner alone, at 1,000, 100,000 and 10 million rows.
 //!
 //! The outcome is a folder below `bench/runs`; a part that is run again replaces its own lines there. Options: `--splits N`
-//! (10), `--data FOLDER` for real data that no package carries, `--python PATH`, and names of sets (patterns) behind
-//! `--`.
+//! (10), `--data FOLDER` for real data that no package carries, `--python PATH`, and names of sets (patterns)
+//! after `--`.
 
 use super::measure::measured;
-use super::tools::{Random, after, build, generate, load, machine, number, python, today, told, versions};
+use super::tools::{Random, after, build, context, generate, load, machine, number, python, today, versions};
 use crate::say;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -74,17 +74,17 @@ const COST_ROWS: &[(usize, usize)] = &[(1_000, 15), (100_000, 5), (10_000_000, 1
 pub(super) fn run(words: &[String]) -> Result<(), String> {
     let n_splits: usize = number(words, "--splits", 10)?;
     let wanted = after(words, "--parts").map_or("errors,speed,faces,estimates,cost", String::as_str);
-    fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
+    fs::create_dir_all(FOLDER).map_err(context("making the folder"))?;
     build(&["--package", "rosenblatt-cli", "--features", "full"])?;
     let folder = PathBuf::from(format!("bench/runs/{}-accuracy", today()));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     // `--parts ""` measures nothing and tells the lines of the day once more.
     for part in wanted.split(',').filter(|part| !part.is_empty()) {
         let raw = match part {
             "cost" => cost()?,
             _ => by_script(part, n_splits, words)?,
         };
-        fs::write(folder.join(format!("{part}.csv")), raw).map_err(told("writing the run"))?;
+        fs::write(folder.join(format!("{part}.csv")), raw).map_err(context("writing the run"))?;
     }
     write_run(&folder, n_splits)
 }
@@ -102,7 +102,7 @@ fn by_script(part: &str, n_splits: usize, words: &[String]) -> Result<String, St
         _ => n_splits,
     };
     let raw_path = PathBuf::from(FOLDER).join(format!("{part}.csv"));
-    let raw_file = fs::File::create(&raw_path).map_err(told("writing"))?;
+    let raw_file = fs::File::create(&raw_path).map_err(context("writing"))?;
     let status = Command::new(python)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg("bench/src/accuracy.py")
@@ -110,11 +110,11 @@ fn by_script(part: &str, n_splits: usize, words: &[String]) -> Result<String, St
         .args(only)
         .stdout(Stdio::from(raw_file))
         .status()
-        .map_err(told("running the peers"))?;
+        .map_err(context("running the peers"))?;
     if !status.success() {
         return Err("the measuring script failed".to_owned());
     }
-    fs::read_to_string(&raw_path).map_err(told("reading"))
+    fs::read_to_string(&raw_path).map_err(context("reading"))
 }
 
 /// Writes what is known of all parts that lie in the folder of the run.
@@ -137,7 +137,7 @@ fn write_run(folder: &Path, n_splits: usize) -> Result<(), String> {
         versions(PACKAGES, &[])
     );
     for (name, text) in [("README.md", readme.as_str()), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())
@@ -193,7 +193,7 @@ impl Measured {
         others.min_by(|a, b| self.error(a).total_cmp(&self.error(b)))
     }
 
-    /// By how many points somebody is above somebody else, and the standard error of that over the splits.
+    /// By how many points `who` is above `other`, and the standard error of that over the splits.
     fn difference(&self, who: &str, other: &str) -> (f64, f64) {
         self.difference_of(&self.of(who), other)
     }
@@ -213,14 +213,15 @@ impl Measured {
         (middle, (squares / (count - 1.0) / count).sqrt())
     }
 
-    /// Whether somebody is within the bar of the best of all others.
+    /// Whether `who` is within the bar of the best of all others.
     fn is_within(&self, who: &str) -> Option<bool> {
         let difference = self.difference(who, self.best_but(who)?);
         self.whole().contains(&who).then(|| is_within(difference))
     }
 
-    /// Whether somebody would be within the bar who took, on each split, the peer that did best on the others: one who
-    /// knows more than can be known before fresh rows come. Nothing where there are too few splits.
+    /// Whether a chooser would be within the bar who took, on each split, the peer that did best on the
+    /// others: one who knows more than can be known before fresh rows come. Nothing where there are too few
+    /// splits.
     fn is_chooser_within(&self) -> Option<bool> {
         let mut peers = self.whole();
         peers.retain(|who| *who != OURS);
@@ -238,7 +239,7 @@ impl Measured {
     }
 }
 
-/// Whether so many points, with this standard error, are within the bar.
+/// Whether this many points, with this standard error, are within the bar.
 fn is_within((points, spread): (f64, f64)) -> bool {
     points <= POINTS || points <= spread
 }
@@ -315,10 +316,10 @@ fn errors_told(raw: &str) -> String {
     format!(
         "- Within {POINTS} points of the best linear peer, or one standard error: {n_within} of {} sets; \
          median {:+.2}, mean {:+.2} points (below 0: ours is better). The best of six is known in hindsight only.\n\
-         - Who takes, on each split, the peer that was best on all other splits, and so knows more than anybody can before \
+         - Who takes, on each split, the peer that was best on all other splits, and so knows more than is possible before \
          fresh rows come, is within the same bar on {n_choosers} of {} sets of three splits or more; ours on {n_ours} of \
          those.\n\
-         - Error on fresh rows within the interval told: {n_covered} of {n_told} trainings (fresh rows are few, and \
+         - Error on fresh rows within the interval printed: {n_covered} of {n_told} trainings (fresh rows are few, and \
          their own error is uncertain, too).\n\n{}\n{table}",
         differences.len(),
         median(&differences),
@@ -368,7 +369,7 @@ fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Lines of CSV behind the first, as cells.
+/// Lines of CSV after the first, as cells.
 fn cells(raw: &str) -> Vec<Vec<&str>> {
     raw.lines().skip(1).map(|line| line.split(',').collect()).collect()
 }
@@ -606,8 +607,8 @@ fn cost() -> Result<String, String> {
                 std::iter::once(BINARY.to_owned()).chain(words.iter().cloned()).collect();
             measured(&command, Path::new(FOLDER), None, Duration::from_secs(3600))
         };
-        let told = run(&default)?.stdout;
-        let alone = told.split("the winner, without the race: rosenblatt ").nth(1);
+        let printed = run(&default)?.stdout;
+        let alone = printed.split("the winner, without the race: rosenblatt ").nth(1);
         let alone = alone.and_then(|rest| rest.lines().next()).ok_or("there was no race")?;
         let alone: Vec<String> = alone.split_whitespace().map(str::to_owned).collect();
         for _ in 0..n_repeats {
@@ -651,7 +652,7 @@ mod tests {
     use super::*;
 
     /// Two splits of a set on which the logistic regression is best and we are 0.2 points behind, and of one on which we
-    /// are best; a peer that failed once is nobody's best.
+    /// are best; a peer that failed once never counts as the best.
     #[test]
     fn everybody_is_held_to_the_same_bar() {
         let mut raw = "set,rows,features,classes,split,who,error,seconds,low,high,what\n".to_owned();
@@ -674,13 +675,13 @@ mod tests {
             [Some(true), Some(true), Some(false), None]
         );
         assert_eq!(["ours", "logistic"].map(|who| sets["far"].is_within(who)), [Some(true), Some(false)]);
-        let told = errors_told(&raw);
+        let printed = errors_told(&raw);
         for line in [
             "one standard error: 2 of 2 sets; median +0.20, mean -4.90 points",
             "| logistic | 1 of 2 | +0.20 | -4.90 | 1 | 1 |",
             "| ours | 2 of 2 | | | | |",
         ] {
-            assert!(told.contains(line), "{line}\n{told}");
+            assert!(printed.contains(line), "{line}\n{printed}");
         }
     }
 }

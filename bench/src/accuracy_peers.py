@@ -97,9 +97,9 @@ def fit_vowpal_wabbit(kind, path):
 
     def wrong(path):
         rows, y = lines(path)
-        said = [classes[min(vw.predict("| " + row), len(classes)) - 1] for row in rows]
+        predicted = [classes[min(vw.predict("| " + row), len(classes)) - 1] for row in rows]
         vw.finish()
-        return float(np.mean(np.array(said) != y))
+        return float(np.mean(np.array(predicted) != y))
 
     return wrong
 

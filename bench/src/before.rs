@@ -7,7 +7,7 @@
 
 use super::measure::Taken;
 use super::tasks::Task;
-use super::tools::{cores, load, number, today, told};
+use super::tools::{context, cores, load, number, today};
 use super::workloads::Files;
 use super::{Context, measure_task};
 use crate::say;
@@ -108,7 +108,7 @@ fn told_of(line: &Line<'_>) -> String {
 
 fn write(words: &[String], lines: &[Line<'_>], allowed: f64) -> Result<(), String> {
     let folder = PathBuf::from(format!("bench/runs/{}-before", today()));
-    std::fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    std::fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let words: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let mut text = format!("# Every line beside an older build, {}\n\n", today());
     let _ = writeln!(text, "- Command: `cargo xtask bench {}`", words.join(" "));
@@ -136,7 +136,7 @@ fn write(words: &[String], lines: &[Line<'_>], allowed: f64) -> Result<(), Strin
             ),
         };
     }
-    std::fs::write(folder.join("README.md"), &text).map_err(told("writing the run"))?;
+    std::fs::write(folder.join("README.md"), &text).map_err(context("writing the run"))?;
     say(&format!("{text}\nwritten to {}", folder.display()));
     Ok(())
 }

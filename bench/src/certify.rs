@@ -9,7 +9,7 @@
 //! `--no-peers`, `--python PATH` (one that has scikit-learn, instead of an environment made here). `--campaign N` and
 //! `--lp` are about verdicts: see `verdicts.rs`.
 
-use super::tools::{Random, after, answer, cores, generate, load, number, output_of, python, today, told};
+use super::tools::{Random, after, answer, context, cores, generate, load, number, output_of, python, today};
 use super::verdicts;
 use crate::say;
 use rosenblatt_certify::{NotFinite, Question, Rows, Verdict, check, decide};
@@ -71,7 +71,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     }
     let n_repeats: usize = number(words, "--repeats", 3)?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
-    fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
+    fs::create_dir_all(FOLDER).map_err(context("making the folder"))?;
     let generated = PathBuf::from(FOLDER).join("slab.svm");
     generate(&generated, |out| write_slab(out, 5_000, 20))?;
     let named = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "--file");
@@ -149,7 +149,7 @@ pub(super) fn probe(words: &[String]) -> Result<(), String> {
 
 /// The largest value of a libsvm file, by which the peers' rows are divided: they are slow without.
 fn largest(file: &Path) -> Result<f64, String> {
-    let text = fs::read_to_string(file).map_err(told("reading"))?;
+    let text = fs::read_to_string(file).map_err(context("reading"))?;
     let values = text.split_whitespace().filter_map(|word| word.split_once(':')?.1.parse::<f64>().ok());
     Ok(values.map(f64::abs).fold(0.0, f64::max))
 }
@@ -184,7 +184,7 @@ fn write_slab(out: &mut impl Write, n_rows: usize, width: usize) -> std::io::Res
 fn write_run(samples: &[Sample], n_repeats: usize, words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-certify"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut raw = "file,who,repeat,seconds,missing\n".to_owned();
     for Sample { file, who, repeat, seconds, missing } in samples {
         let _ = writeln!(raw, "{file},{who},{repeat},{seconds},{missing:e}");
@@ -221,7 +221,7 @@ fn write_run(samples: &[Sample], n_repeats: usize, words: &[String]) -> Result<(
         load()
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

@@ -8,7 +8,7 @@
 
 use super::probes::{in_pieces, touched};
 use super::tools::{
-    FOLDER, Random, answer, generate, load, machine, number, output_of, python, today, told, versions,
+    FOLDER, Random, answer, context, generate, load, machine, number, output_of, python, today, versions,
 };
 use super::workloads::{WordRows, digits};
 use crate::say;
@@ -124,14 +124,14 @@ impl Length {
 }
 
 /// What one process says: wall seconds, processor seconds of all its threads, peak memory.
-type Said = (f64, f64, u64);
+type Numbers = (f64, f64, u64);
 
 pub(super) fn run(words: &[String]) -> Result<(), String> {
     let has = |word: &str| words.iter().any(|other| other == word);
     let n_repeats: usize = number(words, "--repeats", 5)?;
     let scale = if has("--small") { 10 } else { 1 };
     let folder = PathBuf::from(FOLDER).join(if scale == 1 { "full" } else { "small" });
-    fs::create_dir_all(&folder).map_err(told("making the folder"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder"))?;
     generate(&folder.join(SVM), |out| write_svm(out, 200_000 / scale))?;
     generate(&folder.join(CSV), |out| write_csv(out, 2_000_000 / scale))?;
     let python = if has("--no-peers") { None } else { python(PACKAGES) };
@@ -162,7 +162,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     let mut memory = Vec::new();
     // A tenth of the rows is enough to fill every buffer many times over.
     let folder_of_streams = PathBuf::from(FOLDER).join("small");
-    fs::create_dir_all(&folder_of_streams).map_err(told("making the folder"))?;
+    fs::create_dir_all(&folder_of_streams).map_err(context("making the folder"))?;
     generate(&folder_of_streams.join(SVM), |out| write_svm(out, 20_000))?;
     generate(&folder_of_streams.join(CSV), |out| write_csv(out, 200_000))?;
     for (file, compressed) in [(SVM, false), (CSV, false), (SVM, true), (CSV, true)] {
@@ -232,18 +232,18 @@ fn write_csv(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
 }
 
 /// Measures one case once.
-fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Said, String> {
+fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Numbers, String> {
     match case.how {
         How::Probe(probe, threads) => run_probe(probe, threads, file, 1),
         How::Python(script) => {
             let mut command = Command::new(python.ok_or("no python3 with venv and pip")?);
             numbers_of(command.arg("-c").arg(script).arg(file))
         }
-        How::Program(program, before, behind) => {
+        How::Program(program, before, after) => {
             // The shell says what its child took, as `0m1.234s 0m0.567s` in the last line.
             let mut command = Command::new("sh");
             command.args(["-c", "\"$@\" > /dev/null 2>&1 || exit 1; times", "sh", program]);
-            command.args(before).arg(file).args(behind);
+            command.args(before).arg(file).args(after);
             let start = Instant::now();
             let text = output_of(&mut command)?;
             let seconds = start.elapsed().as_secs_f64();
@@ -260,41 +260,44 @@ fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Said, Stri
 }
 
 /// Runs to the end; the numbers it printed last.
-fn numbers_of(command: &mut Command) -> Result<Said, String> {
+fn numbers_of(command: &mut Command) -> Result<Numbers, String> {
     numbers_in(&output_of(command)?)
 }
 
-fn numbers_in(text: &str) -> Result<Said, String> {
+fn numbers_in(text: &str) -> Result<Numbers, String> {
     let last = text.lines().last().unwrap_or_default();
     let mut numbers = last.split_whitespace().map(|text| text.parse::<f64>().ok());
     let (seconds, cpu_seconds) = (numbers.next().flatten(), numbers.next().flatten());
     let peak_kib = numbers.next().flatten().unwrap_or(0.0) as u64;
-    let (seconds, cpu_seconds) = seconds.zip(cpu_seconds).ok_or_else(|| format!("it said {last}"))?;
+    let (seconds, cpu_seconds) = seconds.zip(cpu_seconds).ok_or_else(|| format!("it printed {last}"))?;
     Ok((seconds, cpu_seconds, peak_kib))
 }
 
-fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<Said, String> {
+fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<Numbers, String> {
     let mut command = Command::new(super::own()?);
     command.args(["bench", "data-probe", probe, &threads.to_string(), &n_times.to_string()]).arg(file);
     numbers_of(&mut command)
 }
 
 /// Has a process stream what one file of many times the length would hold.
-fn run_piped(threads: usize, file: &Path, has_header: bool) -> Result<Said, String> {
+fn run_piped(threads: usize, file: &Path, has_header: bool) -> Result<Numbers, String> {
     let mut command = Command::new(super::own()?);
     command.args(["bench", "data-probe", "stream", &threads.to_string(), "1", "-"]);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(told("starting the probe"))?;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(context("starting the probe"))?;
     let mut pipe = child.stdin.take().ok_or("no pipe")?;
     for time in 0..MANY {
-        let mut input = BufReader::with_capacity(1 << 20, File::open(file).map_err(told("opening"))?);
+        let mut input = BufReader::with_capacity(1 << 20, File::open(file).map_err(context("opening"))?);
         if has_header && time > 0 {
-            input.skip_until(b'\n').map_err(told("reading"))?;
+            input.skip_until(b'\n').map_err(context("reading"))?;
         }
-        std::io::copy(&mut input, &mut pipe).map_err(told("feeding the probe"))?;
+        std::io::copy(&mut input, &mut pipe).map_err(context("feeding the probe"))?;
     }
     drop(pipe);
-    let output = child.wait_with_output().map_err(told("waiting for the probe"))?;
+    let output = child.wait_with_output().map_err(context("waiting for the probe"))?;
     numbers_in(&String::from_utf8_lossy(&output.stdout))
 }
 
@@ -312,7 +315,7 @@ fn gzip(file: &Path) -> Result<PathBuf, String> {
 /// Processor seconds of this process, in steps of a hundredth.
 fn cpu_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may hold blanks; fields 14 and 15 are ticks of user and system.
+    // After the name, which may hold blanks; fields 14 and 15 are ticks of user and system.
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
@@ -364,7 +367,7 @@ fn write_run(
 ) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-data"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let bytes = |file: &str| fs::metadata(files.join(file)).map_or(0, |metadata| metadata.len());
     let mut raw = "file,case,repeat,seconds,cpu_seconds,peak_kib\n".to_owned();
     for Sample { case, repeat, seconds, cpu_seconds, peak_kib } in samples {
@@ -423,7 +426,7 @@ fn write_run(
     readme.push_str(&versions(&[PACKAGES, &["numpy"]].concat(), &["liblinear-tools"]));
     readme.push_str("\n- `raw.csv` holds every measurement, `summary.md` the minima.\n");
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

@@ -9,7 +9,7 @@
 //! folder below `bench/runs`.
 
 use super::kernel::read;
-use super::tools::{output_of, today, told};
+use super::tools::{context, output_of, today};
 use crate::say;
 use rosenblatt_core::{
     Bias, Convention, DenseExamples, EachEpoch, Epoch, Examples, OneVsRest, Order, Plan, Random, Row, Run,
@@ -36,7 +36,7 @@ struct Line {
     what: String,
     who: String,
     seconds: f64,
-    told: String,
+    printed: String,
 }
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
@@ -57,9 +57,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let (train, test) = (read(folder, "train", true)?, read(folder, "t10k", true)?);
     let reading = reading.elapsed().as_secs_f64();
     let mut lines = Vec::new();
-    let mut note = |what: &str, who: &str, seconds: f64, told: String| {
-        say(&format!("{what:<28} {who:<22} {seconds:9.4} s  {told}"));
-        lines.push(Line { what: what.to_owned(), who: who.to_owned(), seconds, told });
+    let mut note = |what: &str, who: &str, seconds: f64, printed: String| {
+        say(&format!("{what:<28} {who:<22} {seconds:9.4} s  {printed}"));
+        lines.push(Line { what: what.to_owned(), who: who.to_owned(), seconds, printed });
     };
     note("open the card", "driver and code", opened, gpu.name());
     note("read MNIST", "processor", reading, String::new());
@@ -79,8 +79,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         deformed(&gpu, &train, (n_deformed, strength as f64), &mut note);
     }
     if let Some(python) = after("--torch") {
-        let told = output_of(Command::new(python).args(["bench/gpu_peer.py", folder]))?;
-        for line in told.lines() {
+        let printed = output_of(Command::new(python).args(["bench/gpu_peer.py", folder]))?;
+        for line in printed.lines() {
             if let Some((seconds, what)) = line.split_once(' ').and_then(|(s, w)| Some((s.parse().ok()?, w)))
             {
                 note(what, "PyTorch", seconds, String::new());
@@ -256,8 +256,8 @@ fn predict(
         for turn in 0..=repeats {
             let start = Instant::now();
             let found = test.visit(Score(&card));
-            let said = if turn == 0 { "first call: support rows are sent" } else { "" };
-            note("predict 10,000 x 20,000", who, start.elapsed().as_secs_f64(), said.to_owned());
+            let remark = if turn == 0 { "first call: support rows are sent" } else { "" };
+            note("predict 10,000 x 20,000", who, start.elapsed().as_secs_f64(), remark.to_owned());
             if found != expected {
                 return Err("the card gives other scores than the processor".to_owned());
             }
@@ -278,7 +278,7 @@ fn table(gpu: &Gpu, train: &Dataset, test: &Dataset, note: &mut dyn FnMut(&str, 
             degrees.clone().flat_map(|degree| (0..seeds).map(move |seed| (degree, seed))).collect();
         let n_tasks = tasks.len();
         let tasks = Mutex::new(tasks.into_iter());
-        let told = Mutex::new(Vec::new());
+        let printed = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..seeds {
                 scope.spawn(|| {
@@ -298,12 +298,12 @@ fn table(gpu: &Gpu, train: &Dataset, test: &Dataset, note: &mut dyn FnMut(&str, 
                             start.elapsed().as_secs_f64(),
                             told_of(&run)
                         );
-                        told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line);
+                        printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line);
                     }
                 });
             }
         });
-        for line in told.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        for line in printed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             say(&line);
         }
         let what = format!("Freund and Schapire, {n_tasks} runs of {epochs}");
@@ -411,10 +411,10 @@ fn deform(from: &[f32], seed: u64, strength: f64, to: &mut [f32]) {
 fn write_run(lines: &[Line], words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-gpu"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut raw = "what,who,seconds,told\n".to_owned();
-    for Line { what, who, seconds, told } in lines {
-        let _ = writeln!(raw, "\"{what}\",\"{who}\",{seconds},\"{told}\"");
+    for Line { what, who, seconds, printed } in lines {
+        let _ = writeln!(raw, "\"{what}\",\"{who}\",{seconds},\"{printed}\"");
     }
     let mut summary = "Least seconds.\n\n| what | who | s | |\n|---|---|---|---|\n".to_owned();
     let mut seen: Vec<(&str, &str)> = Vec::new();
@@ -429,7 +429,7 @@ fn write_run(lines: &[Line], words: &[String]) -> Result<(), String> {
             let _ = writeln!(
                 summary,
                 "| {} | {} | {:.4} | {} |",
-                least.what, least.who, least.seconds, least.told
+                least.what, least.who, least.seconds, least.printed
             );
         }
     }
@@ -448,7 +448,7 @@ fn write_run(lines: &[Line], words: &[String]) -> Result<(), String> {
         cards().unwrap_or_default()
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

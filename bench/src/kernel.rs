@@ -9,7 +9,7 @@
 //! take long), `--epochs N`, `--repeats N`, `--no-peers`, `--python PATH`. The outcome is a folder below
 //! `bench/runs`.
 
-use super::tools::{output_of, python, today, told};
+use super::tools::{context, output_of, python, today};
 use crate::say;
 use rosenblatt_core::space::{Outcome, Shape};
 use rosenblatt_core::{
@@ -58,7 +58,7 @@ struct Sample {
     repeat: usize,
     /// Of an epoch, or of a fit.
     seconds: f64,
-    /// Of the products; 0 where they are not told apart.
+    /// Of the products; 0 where they are not measured apart.
     gflops: f64,
     /// On the test rows; not a number where it was not asked.
     error: f64,
@@ -245,13 +245,13 @@ pub(super) fn write_arrays(folder: &str, train: &Dataset, test: &Dataset) -> Res
             rows.flat_map(|row| row.map(|value| (value as f32).to_le_bytes()).concat()).collect()
         }
     }
-    fs::create_dir_all(folder).map_err(told("making the folder"))?;
+    fs::create_dir_all(folder).map_err(context("making the folder"))?;
     let mut paths = Vec::new();
     for (name, data) in [("train", train), ("test", test)] {
         let classes: Vec<u8> = data.classes().iter().flat_map(|class| class.to_le_bytes()).collect();
         for (kind, bytes) in [("rows", data.visit(Values)), ("classes", classes)] {
             let path = PathBuf::from(folder).join(format!("{name}-{kind}.bin"));
-            fs::write(&path, bytes).map_err(told("writing rows for the peers"))?;
+            fs::write(&path, bytes).map_err(context("writing rows for the peers"))?;
             paths.push(path);
         }
     }
@@ -266,7 +266,7 @@ fn weka(train: &Dataset, test: &Dataset, rows: usize, jar: &str) -> Result<(f64,
     let mut paths = Vec::new();
     for (name, data, n_rows) in [("train", train, rows), ("test", test, test.len())] {
         let path = PathBuf::from(FOLDER).join(format!("{name}-{n_rows}.arff"));
-        fs::write(&path, data.visit(Arff(n_rows))).map_err(told("writing ARFF"))?;
+        fs::write(&path, data.visit(Arff(n_rows))).map_err(context("writing ARFF"))?;
         paths.push(path);
     }
     let start = Instant::now();
@@ -319,7 +319,7 @@ fn percent(share: f64, digits: usize) -> String {
 fn write_run(samples: &[Sample], n_repeats: usize, n_epochs: u64, words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-kernel"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut raw = "who,rows,repeat,seconds,gflops,error,mistakes\n".to_owned();
     for Sample { who, rows, repeat, seconds, gflops, error, mistakes } in samples {
         let _ = writeln!(raw, "\"{who}\",{rows},{repeat},{seconds},{gflops},{error},{mistakes}");
@@ -369,7 +369,7 @@ fn write_run(samples: &[Sample], n_repeats: usize, n_epochs: u64, words: &[Strin
         load.trim()
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

@@ -3,10 +3,12 @@
 //! Data is generated with fixed seeds (`workloads.rs`), peers are installed as far as they can be had, and every line
 //! of the table in `tasks.rs` is a process that is measured from outside (`measure.rs`). All take turns, several times
 //! over, and minima count. The outcome is a folder below `bench/runs`: what was run where (`README.md`), every
-//! measurement (`raw.json`), the tables (`summary.md`), and what `bench/README.md` says of it (`readme-section.md`).
+//! measurement (`raw.json`), the tables (`summary.md`), and its section of `bench/README.md`
+//! (`readme-section.md`).
 //!
 //! - `--scale S` takes that share of the rows (1 needs 13 GB of disk below `target/bench-data` and one to two hours on
-//!   two quiet cores; 0.02 needs 300 MB and some minutes), `--only WORKLOAD` one data set, `--repeats N` so many turns (3);
+//!   two quiet cores; 0.02 needs 300 MB and some minutes), `--only WORKLOAD` one data set, `--repeats N` this
+//!   many turns (3);
 //! - `--no-peers` measures ours alone, `--no-growth` leaves out how cost grows;
 //! - `--before FOLDER` puts every line of ours beside the same line of an older build (`before.rs`);
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
@@ -40,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use tasks::{Task, tasks};
-use tools::{FOLDER, after, number, told};
+use tools::{FOLDER, after, context, number};
 use workloads::{Files, WORKLOADS, Workload};
 use xtask::{http, say, tools, workloads};
 
@@ -97,7 +99,7 @@ fn run(words: &[String]) -> Result<(), String> {
 
 /// This program, which is also what measures and what probes.
 fn own() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(told("finding this program"))
+    std::env::current_exe().map_err(context("finding this program"))
 }
 
 /// All that was found.
@@ -302,14 +304,14 @@ fn measure_task(
 
 /// The seconds that a process says of itself, in JSON on its last line.
 fn own_seconds(stdout: &str) -> Option<f64> {
-    let said: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
-    said["seconds"].as_f64().or_else(|| said["seconds"]["train"].as_f64())
+    let printed: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
+    printed["seconds"].as_f64().or_else(|| printed["seconds"]["train"].as_f64())
 }
 
 /// How many passes it made, by the same line.
 fn own_passes(stdout: &str) -> Option<f64> {
-    let said: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
-    said["training-summary"]["epochs"].as_f64()
+    let printed: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
+    printed["training-summary"]["epochs"].as_f64()
 }
 
 fn judge(context: &Context, task: &Task, files: &Files) -> Result<f64, String> {
@@ -317,15 +319,15 @@ fn judge(context: &Context, task: &Task, files: &Files) -> Result<f64, String> {
     for line in task.judge.split(" && ") {
         stdout = measured(&words_of(context, task, files, line, 1)?, files.folder(), None, MOST)?.stdout;
     }
-    accuracy_in(&stdout).ok_or_else(|| format!("it said {}", stdout.lines().last().unwrap_or_default()))
+    accuracy_in(&stdout).ok_or_else(|| format!("it printed {}", stdout.lines().last().unwrap_or_default()))
 }
 
 /// The accuracy, as each tool has it.
 fn accuracy_in(stdout: &str) -> Option<f64> {
     let percent =
         |text: &str| text.trim().trim_end_matches('%').trim().parse::<f64>().ok().map(|p| p / 100.0);
-    if let Ok(said) = serde_json::from_str::<serde_json::Value>(stdout.lines().last()?) {
-        return said["accuracy"].as_f64().or_else(|| said["error"].as_f64().map(|error| 1.0 - error));
+    if let Ok(printed) = serde_json::from_str::<serde_json::Value>(stdout.lines().last()?) {
+        return printed["accuracy"].as_f64().or_else(|| printed["error"].as_f64().map(|error| 1.0 - error));
     }
     if let Some(line) = stdout.lines().find_map(|line| line.strip_prefix("Accuracy = ")) {
         return percent(line.split('(').next()?);
@@ -385,10 +387,10 @@ fn words_of(
 fn file_names(word: &str, files: &Files, model: &str) -> String {
     let word = word.replace("{model}", model);
     let Some((before, rest)) = word.split_once('{') else { return word };
-    let Some((name, behind)) = rest.split_once('}') else { return word };
+    let Some((name, after)) = rest.split_once('}') else { return word };
     match name.split_once('.') {
         Some((part @ ("train" | "test"), extension)) => {
-            format!("{before}{}{behind}", files.path(part, extension).display())
+            format!("{before}{}{after}", files.path(part, extension).display())
         }
         _ => word,
     }
@@ -396,7 +398,7 @@ fn file_names(word: &str, files: &Files, model: &str) -> String {
 
 /// A folder, made if need be.
 fn folder(path: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(path).map_err(told("making the folder"))
+    std::fs::create_dir_all(path).map_err(context("making the folder"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The measured process is the only child of a small one made for it (`bench measure`), since what the system says
 //! of memory begins with what the parent held. It may be kept to the first cores.
 
-use super::tools::told;
+use super::tools::context;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -33,18 +33,18 @@ pub(super) fn measured(
     let mut measure = Command::new(super::own()?);
     measure.arg("measure").arg(&report);
     measure.arg(cores.unwrap_or(0).to_string()).arg(most.as_secs().to_string()).args(command);
-    let output = measure.output().map_err(told("measuring"))?;
+    let output = measure.output().map_err(context("measuring"))?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        // What the process itself says last, or first of an error, before what is said of it here.
-        let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+        let printed = String::from_utf8_lossy(&output.stderr);
+        // The last line of the process, or the first of its error, comes before what is added here.
+        let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
         let error = lines.iter().find(|line| line.starts_with("error: ")).or(lines.last());
         return Err(error
-            .map_or("it failed and said nothing", |line| line.trim_start_matches("error: "))
+            .map_or("it failed and printed nothing", |line| line.trim_start_matches("error: "))
             .to_owned());
     }
-    let text = std::fs::read_to_string(&report).map_err(told("reading what was measured"))?;
+    let text = std::fs::read_to_string(&report).map_err(context("reading what was measured"))?;
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let &[wall, cpu, peak] = numbers.as_slice() else { return Err(format!("measured: {text}")) };
     Ok(Outcome { taken: Taken { wall, cpu, peak_kib: peak as u64 }, stdout })
@@ -71,7 +71,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
             let _ = waiting.join();
             return Err(format!("it took more than {most} s"));
         }
-        // Short beside what is measured, and the clock is read by whoever waits.
+        // Short beside what is measured, and the waiting thread reads the clock.
         std::thread::sleep(Duration::from_millis(1));
     }
     let (status, ended, cpu, peak_kib) = waiting.join().map_err(|_| "waiting failed")?;
@@ -79,7 +79,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
         return Err(format!("{program} ended with {status}"));
     }
     let wall = ended.duration_since(start).as_secs_f64();
-    std::fs::write(report, format!("{wall} {cpu} {peak_kib}\n")).map_err(told("writing what was measured"))
+    std::fs::write(report, format!("{wall} {cpu} {peak_kib}\n")).map_err(context("writing what was measured"))
 }
 
 /// Waits for a child; its status, when it ended, its processor seconds and its peak memory in KiB.

@@ -7,7 +7,7 @@
 //! `--epochs N`, `--seeds N`, `--no-peers`, `--python PATH`. The outcome is a folder below `bench/runs`.
 
 use super::kernel::{read, write_arrays};
-use super::tools::{after, number, output_of, python, today, told, versions};
+use super::tools::{after, context, number, output_of, python, today, versions};
 use crate::say;
 use rosenblatt_core::{Convention, Direct, Examples, Order, Params, Plan, Run, Share, Visits};
 use rosenblatt_data::{Dataset, Visitor};
@@ -49,7 +49,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     };
     let files = write_arrays(FOLDER, &train, &test)?;
     let script = Path::new(FOLDER).join("mlp.py");
-    fs::write(&script, include_str!("mlp.py")).map_err(told("writing the peers' script"))?;
+    fs::write(&script, include_str!("mlp.py")).map_err(context("writing the peers' script"))?;
     let mut samples = Vec::new();
     let mut note = |more: Vec<Sample>| {
         for Sample { who, threads, batch, seed, epoch, wall, used, error, .. } in &more {
@@ -177,14 +177,14 @@ fn peer(
     };
     text.lines()
         .enumerate()
-        .map(|line| sample(line).ok_or_else(|| "it said something else".to_owned()))
+        .map(|line| sample(line).ok_or_else(|| "it printed something else".to_owned()))
         .collect()
 }
 
 fn write_run(samples: &[Sample], words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-mlp"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut raw = "who,threads,batch,seed,epoch,wall,processor,error\n".to_owned();
     for Sample { who, threads, batch, seed, epoch, wall, used, error, .. } in samples {
         let _ = writeln!(raw, "{who},{threads},{batch},{seed},{epoch},{wall},{used},{error}");
@@ -257,7 +257,7 @@ fn write_run(samples: &[Sample], words: &[String]) -> Result<(), String> {
         versions(&["scikit-learn", "numpy", "torch"], &[])
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

@@ -66,7 +66,7 @@ def learner(who, passes=1):
         from sklearn.pipeline import make_pipeline
 
         return make_pipeline(RBFSampler(gamma=0.05, n_components=1024, random_state=0), learner("averaged"))
-    raise SystemExit(f"nobody is called {who}")
+    raise SystemExit(f"unknown peer {who}")
 
 
 def mlpack_perceptron(x, y, test=None):

@@ -1,6 +1,6 @@
 //! Processes that are measured from inside: what the machine allows, and prediction of rows in memory.
 
-use super::tools::{Random, answer, told};
+use super::tools::{Random, answer, context};
 use rosenblatt_core::{Examples, Hyperplanes, Visits};
 use rosenblatt_data::{Dataset, LabelColumn, ReadOptions, Source, Visitor, load_source};
 use std::fs::File;
@@ -38,10 +38,10 @@ pub(super) fn count(file: &Path, wanted: u8) -> Result<u64, String> {
 
 /// Reads a file the way the reader does, piece by piece.
 pub(super) fn in_pieces(file: &Path, mut work: impl FnMut(&[u8])) -> Result<(), String> {
-    let mut input = File::open(file).map_err(told("opening"))?;
+    let mut input = File::open(file).map_err(context("opening"))?;
     let mut buffer = vec![0; 256 << 10];
     loop {
-        match input.read(&mut buffer).map_err(told("reading"))? {
+        match input.read(&mut buffer).map_err(context("reading"))? {
             0 => return Ok(()),
             n_bytes => work(&buffer[..n_bytes]),
         }
@@ -111,16 +111,16 @@ impl Bandwidth {
     }
 }
 
-/// The bandwidth on so many threads, from a process of its own.
+/// The bandwidth on this many threads, from a process of its own.
 fn bandwidth_of(threads: usize, places: usize) -> Result<f64, String> {
     let mut command = std::process::Command::new(super::own()?);
-    let said = super::tools::output_of(command.args([
+    let printed = super::tools::output_of(command.args([
         "bench",
         "bandwidth-probe",
         &threads.to_string(),
         &places.to_string(),
     ]))?;
-    said.trim().parse().map_err(|_| format!("the bandwidth is {said}"))
+    printed.trim().parse().map_err(|_| format!("the bandwidth is {printed}"))
 }
 
 /// `predict-probe THREADS CLASSES FILE [LABELS]`: scores all rows in memory, again and again; the least seconds.

@@ -3,7 +3,7 @@
 use super::growth;
 use super::probes::Bandwidth;
 use super::tasks::{Group, TARGETS, Task};
-use super::tools::{load, machine, today, told, versions};
+use super::tools::{context, load, machine, today, versions};
 use super::workloads::{WORKLOADS, Workload};
 use super::{DEBIAN, PACKAGES, Run};
 use crate::say;
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// Which share of its seconds a pass would take at so many GB/s.
+    /// Which share of its seconds a pass would take at this many GB/s.
     fn share_of(&self, bandwidth: f64, task: &Task, seconds: f64) -> Option<f64> {
         Some(self.outlines.get(task.workload)?.pass_bytes / (bandwidth * 1e9) / seconds)
     }
@@ -134,7 +134,7 @@ pub(super) fn write(run: &Run, words: &[String], scale: f64, n_repeats: usize) -
         texts.push(("growth.svg", &picture));
     }
     for (name, text) in texts {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())
@@ -403,22 +403,22 @@ fn raw(run: &Run) -> serde_json::Value {
 /// documentation.
 pub(super) fn put_into_readme(run: &str) -> Result<(), String> {
     let run = Path::new(run);
-    let section = fs::read_to_string(run.join("readme-section.md")).map_err(told("reading the run"))?;
-    let readme = fs::read_to_string(SCORES).map_err(told("reading bench/README.md"))?;
+    let section = fs::read_to_string(run.join("readme-section.md")).map_err(context("reading the run"))?;
+    let readme = fs::read_to_string(SCORES).map_err(context("reading bench/README.md"))?;
     let (before, rest) =
         readme.split_once(BEGIN).ok_or("bench/README.md has no mark where the section begins")?;
-    let (_, behind) = rest.split_once(END).ok_or("bench/README.md has no mark where the section ends")?;
+    let (_, after) = rest.split_once(END).ok_or("bench/README.md has no mark where the section ends")?;
     let mut inside = section;
-    let raw = fs::read_to_string(run.join("raw.json")).map_err(told("reading the run"))?;
+    let raw = fs::read_to_string(run.join("raw.json")).map_err(context("reading the run"))?;
     let raw: serde_json::Value = serde_json::from_str(&raw).map_err(|error| format!("raw.json: {error}"))?;
     let growth = growth::from_raw(&raw);
     if !growth.is_empty() {
         let picture = growth::picture(&growth);
         for place in [run.join("growth.svg"), PathBuf::from("docs/growth.svg")] {
-            fs::write(place, &picture).map_err(told("writing the picture"))?;
+            fs::write(place, &picture).map_err(context("writing the picture"))?;
         }
         inside.push_str("\n![How cost grows with rows and features](../docs/growth.svg)\n");
     }
-    fs::write(SCORES, format!("{before}{BEGIN}\n{inside}\n{END}{behind}"))
-        .map_err(told("writing bench/README.md"))
+    fs::write(SCORES, format!("{before}{BEGIN}\n{inside}\n{END}{after}"))
+        .map_err(context("writing bench/README.md"))
 }

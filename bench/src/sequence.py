@@ -144,10 +144,10 @@ else:
     found_all = [tagger.tag(attributes(tokens)) for tokens in sentences(test)]
     after = time.process_time()
 gold = found = right = n_tokens = n_right = invalid = 0
-for tokens, told in zip(sentences(test), found_all):
+for tokens, tagged in zip(sentences(test), found_all):
     n_tokens += len(tokens)
-    n_right += sum(one == other for one, other in zip(labels(tokens), told))
-    there, here = spans(labels(tokens)), spans(told)
+    n_right += sum(one == other for one, other in zip(labels(tokens), tagged))
+    there, here = spans(labels(tokens)), spans(tagged)
     gold, found, right = gold + len(there), found + len(here), right + len(there & here)
-    invalid += broken(told)
+    invalid += broken(tagged)
 print(made - start, trained - made, n_tokens / (after - before), n_right / n_tokens, 2 * right / max(1, gold + found), invalid)

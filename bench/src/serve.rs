@@ -10,7 +10,7 @@
 //! `--seconds S` (3) is the length of each turn, `--repeats N` (3) how many there are; all take turns, and the best counts.
 //! `--rows N` (1,000,000) is the length of the log, `--no-peers` measures ours alone.
 
-use super::tools::{self, Random, after, generate, number, python, today, told, versions};
+use super::tools::{self, Random, after, context, generate, number, python, today, versions};
 use crate::http::{Client, Served};
 use crate::say;
 use std::fmt::Write as _;
@@ -142,15 +142,15 @@ struct Bench {
 
 impl Bench {
     fn new(python: Option<PathBuf>) -> Result<Self, String> {
-        fs::create_dir_all(format!("{FOLDER}/models")).map_err(told("making a folder"))?;
-        let here = std::env::current_dir().map_err(told("finding the program"))?;
+        fs::create_dir_all(format!("{FOLDER}/models")).map_err(context("making a folder"))?;
+        let here = std::env::current_dir().map_err(context("finding the program"))?;
         let program = here.join("target/release/rosenblatt");
         let train = Path::new(FOLDER).join("train.csv");
         generate(&train, |out| write_rows(out, 20_000))?;
         generate(&Path::new(FOLDER).join("batch.csv"), |out| write_rows(out, 1000))?;
         let ours = |words: &[&str]| {
             let done = Command::new(&program).args(words).arg("--quiet").current_dir(FOLDER).output();
-            done.map_err(told("training")).and_then(|done| {
+            done.map_err(context("training")).and_then(|done| {
                 if done.status.success() {
                     Ok(())
                 } else {
@@ -160,14 +160,14 @@ impl Bench {
         };
         ours(&["train", "train.csv", "--algorithm", "perceptron", "--model", "dense.model"])?;
         ours(&["convert", "batch.csv", "batch.arrow"])?;
-        let batch = fs::read(Path::new(FOLDER).join("batch.arrow")).map_err(told("reading the batch"))?;
-        let text = fs::read_to_string(&train).map_err(told("reading rows"))?;
+        let batch = fs::read(Path::new(FOLDER).join("batch.arrow")).map_err(context("reading the batch"))?;
+        let text = fs::read_to_string(&train).map_err(context("reading rows"))?;
         let cells: Vec<&str> = text.lines().nth(1).unwrap_or_default().split(',').take(FEATURES).collect();
         let named: Vec<String> =
             cells.iter().enumerate().map(|(place, cell)| format!("f{place}:{cell}")).collect();
         let python = python.map(|python| here.join(python));
         let script = Path::new(FOLDER).join("serve_peers.py");
-        fs::write(&script, include_str!("serve.py")).map_err(told("writing the peers' script"))?;
+        fs::write(&script, include_str!("serve.py")).map_err(context("writing the peers' script"))?;
         if let Some(python) = &python {
             tools::output_of(
                 Command::new(python).args(["serve_peers.py", "train", "."]).current_dir(FOLDER),
@@ -187,9 +187,9 @@ impl Bench {
     fn server(&self, words: &[&str]) -> Result<Served, String> {
         let models = Path::new(FOLDER).join("models");
         let _ = fs::remove_dir_all(&models);
-        fs::create_dir_all(&models).map_err(told("making a folder"))?;
+        fs::create_dir_all(&models).map_err(context("making a folder"))?;
         fs::copy(Path::new(FOLDER).join("dense.model"), models.join("dense.model"))
-            .map_err(told("copying the model"))?;
+            .map_err(context("copying the model"))?;
         self.again(words)
     }
 
@@ -223,7 +223,7 @@ impl Bench {
         let address = free()?;
         let mut command = Command::new(python);
         command.args(["serve_peers.py", "vw", ".", address.rsplit(':').next().unwrap_or_default()]);
-        // It serves one connection after the other, so nobody may knock before the load comes.
+        // It serves one connection after the other, so no other client may connect before the load does.
         let _peer = started(&mut command, "")?;
         sleep(Duration::from_secs(3));
         let measured = load(&address, self.line.as_bytes(), 1, time, of_lines)?;
@@ -247,9 +247,9 @@ impl Bench {
         // The same rows by the library alone.
         let seconds = time.mul_f64(0.3).as_secs_f64().to_string();
         let mut command = Command::new(&self.in_memory);
-        let told =
+        let printed =
             tools::output_of(command.args(["dense.model", "batch.arrow", &seconds]).current_dir(FOLDER))?;
-        for line in told.lines() {
+        for line in printed.lines() {
             let Some((name, rate)) = line.split_once('\t') else { continue };
             let rate = rate.parse().map_err(|_| format!("`{rate}` is no rate"))?;
             found.add(&format!("{name} in memory"), Measured { rate, ..Measured::default() });
@@ -300,7 +300,8 @@ impl Bench {
     fn start(&self, n_rows: usize, found: &mut Findings) -> Result<(), String> {
         let words = ["--snapshot-rows", "1000000000", "--snapshot-log", "100GiB", "--max-disk", "100GiB"];
         let words = [words.as_slice(), &["--durability", "none"]].concat();
-        let text = fs::read_to_string(Path::new(FOLDER).join("train.csv")).map_err(told("reading rows"))?;
+        let text =
+            fs::read_to_string(Path::new(FOLDER).join("train.csv")).map_err(context("reading rows"))?;
         {
             let mut server = self.server(&words)?;
             let mut client = Client::new(&server.address);
@@ -341,7 +342,7 @@ impl Bench {
 
 /// The batch as a JSON document.
 fn json() -> Result<Vec<u8>, String> {
-    let text = fs::read_to_string(Path::new(FOLDER).join("batch.csv")).map_err(told("reading rows"))?;
+    let text = fs::read_to_string(Path::new(FOLDER).join("batch.csv")).map_err(context("reading rows"))?;
     let row = |line: &str| format!("[{}]", line.rsplit_once(',').map_or(line, |(cells, _)| cells));
     let rows: Vec<String> = text.lines().skip(1).map(row).collect();
     Ok(format!("[{}]", rows.join(",")).into_bytes())
@@ -374,17 +375,17 @@ fn post(path: &str, kind: &str, body: &[u8]) -> Vec<u8> {
     message(path, &format!("content-type: {kind}\r\n"), body)
 }
 
-/// An address that nobody listens at.
+/// A free address.
 fn free() -> Result<String, String> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(told("finding a port"))?;
-    Ok(listener.local_addr().map_err(told("finding a port"))?.to_string())
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(context("finding a port"))?;
+    Ok(listener.local_addr().map_err(context("finding a port"))?.to_string())
 }
 
 /// Starts a peer, and waits until it answers.
 fn started(command: &mut Command, address: &str) -> Result<Peer, String> {
     let child =
         command.process_group(0).current_dir(FOLDER).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let peer = Peer(child.map_err(told("starting a peer"))?);
+    let peer = Peer(child.map_err(context("starting a peer"))?);
     let began = Instant::now();
     while !address.is_empty() && TcpStream::connect(address).is_err() {
         if began.elapsed() > Duration::from_secs(30) {
@@ -425,11 +426,11 @@ struct Asker {
 /// Waits until one of these can be read from or written to.
 #[expect(unsafe_code, reason = "the standard library cannot wait for several streams")]
 fn wait(polled: &mut [libc::pollfd]) -> i32 {
-    // SAFETY: the array is as long as is said, and lives through the call.
+    // SAFETY: the array has the given length, and lives through the call.
     unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 5000) }
 }
 
-/// One thread asks on so many connections, on each for the next as soon as the last is answered.
+/// One thread asks on this many connections, on each for the next as soon as the last is answered.
 fn load(
     address: &str,
     request: &[u8],
@@ -438,8 +439,11 @@ fn load(
     complete: Complete,
 ) -> Result<Measured, String> {
     let connect = |_| {
-        let stream = TcpStream::connect(address).map_err(told("connecting"))?;
-        stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true)).map_err(told("connecting"))?;
+        let stream = TcpStream::connect(address).map_err(context("connecting"))?;
+        stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_nonblocking(true))
+            .map_err(context("connecting"))?;
         Ok(Asker { stream, came: Vec::new(), sent: Instant::now(), n_sent: 0 })
     };
     let mut askers: Vec<Asker> = (0..n_connections).map(connect).collect::<Result<_, String>>()?;
@@ -497,8 +501,8 @@ fn load(
     summed(times, took)
 }
 
-/// Asks once every so often, on several connections in turn, so that nobody waits for another's answer; a request
-/// counts from when it was due.
+/// Asks once every so often, on several connections in turn, so that no request waits for another's answer; a
+/// request counts from when it was due.
 fn pace(address: &str, request: &[u8], every: Duration, time: Duration) -> Result<Measured, String> {
     let began = Instant::now();
     let times = scope(|scope| {
@@ -522,16 +526,16 @@ fn pace_one(
     mut due: Instant,
     end: Instant,
 ) -> Result<Vec<f64>, String> {
-    let mut stream = TcpStream::connect(address).map_err(told("connecting"))?;
-    stream.set_nodelay(true).map_err(told("connecting"))?;
+    let mut stream = TcpStream::connect(address).map_err(context("connecting"))?;
+    stream.set_nodelay(true).map_err(context("connecting"))?;
     let mut times = Vec::new();
     let mut some = vec![0; 64 << 10];
     while due < end {
         sleep(due.saturating_duration_since(Instant::now()));
-        stream.write_all(request).map_err(told("sending"))?;
+        stream.write_all(request).map_err(context("sending"))?;
         let mut came = Vec::new();
         while of_http(&came).is_none() {
-            let n_bytes = stream.read(&mut some).map_err(told("reading"))?;
+            let n_bytes = stream.read(&mut some).map_err(context("reading"))?;
             if n_bytes == 0 {
                 return Err("the server hung up".to_owned());
             }
@@ -553,12 +557,12 @@ fn summed(mut times: Vec<f64>, took: f64) -> Result<Measured, String> {
 /// How often the disk flushes a record of the log's size, one after the other.
 fn flushes(time: Duration) -> Result<Measured, String> {
     let path = Path::new(FOLDER).join("flushed");
-    let mut file = File::create(&path).map_err(told("making a file"))?;
+    let mut file = File::create(&path).map_err(context("making a file"))?;
     let began = Instant::now();
     let mut times = Vec::new();
     while began.elapsed() < time {
         let start = Instant::now();
-        file.write_all(&[7; 8192]).and_then(|()| file.sync_data()).map_err(told("flushing"))?;
+        file.write_all(&[7; 8192]).and_then(|()| file.sync_data()).map_err(context("flushing"))?;
         times.push(start.elapsed().as_secs_f64());
     }
     let _ = fs::remove_file(&path);
@@ -568,7 +572,7 @@ fn flushes(time: Duration) -> Result<Measured, String> {
 fn write_run(found: &Findings, words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-serve"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut raw = "what,rate,half,most\n".to_owned();
     let mut summary = "The best of all turns: whatever is counted, a second, and the times within which half and 99 of \
                        100 were answered.\n\n| what | a second | half, µs | 99 of 100, µs |\n|---|---|---|---|\n"
@@ -654,7 +658,7 @@ fn write_run(found: &Findings, words: &[String]) -> Result<(), String> {
         versions(&PEERS, &[])
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(name), text).map_err(context("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())

@@ -65,7 +65,7 @@ pub(super) struct Task {
     pub(super) group: Group,
     pub(super) who: &'static str,
     pub(super) command: &'static str,
-    /// How accurate the model is on the rows held out; empty if nobody asks.
+    /// How accurate the model is on the rows held out; empty if it is not measured.
     pub(super) judge: &'static str,
     /// Whether the command holds `{passes}` and is run with 1 and 11 of them.
     pub(super) steady: bool,

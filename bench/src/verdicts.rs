@@ -5,7 +5,7 @@
 //! and limits overrun are counted. `--lp` times real-valued rows of some width beside `HiGHS`: a proof beside an answer
 //! that is not proved. Seconds are processor time. The outcome is a folder below `bench/runs`.
 
-use super::tools::{after, cores, load, output_of, python, today, told};
+use super::tools::{after, context, cores, load, output_of, python, today};
 use crate::say;
 use std::fmt::Write as _;
 use std::fs;
@@ -30,19 +30,19 @@ for name in sys.argv[1:]:
 
 pub(super) fn campaign(words: &[String]) -> Result<(), String> {
     let n_problems = after(words, "--campaign").ok_or("`--campaign` wants a number of problems")?;
-    let told = test("campaign", &[("CAMPAIGN", n_problems)])?;
+    let printed = test("campaign", &[("CAMPAIGN", n_problems)])?;
     write_run(
         "certify-campaign",
         words,
-        &told,
+        &printed,
         "Random problems of hard kinds beside an exact oracle, 20 s each",
     )
 }
 
 pub(super) fn beside_a_linear_program(words: &[String]) -> Result<(), String> {
     let folder = PathBuf::from("target/bench-data/certify");
-    fs::create_dir_all(&folder).map_err(told("making the folder"))?;
-    let folder = fs::canonicalize(folder).map_err(told("finding the folder"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder"))?;
+    let folder = fs::canonicalize(folder).map_err(context("finding the folder"))?;
     let ours = test("wide_rows", &[("FOLDER", &folder.display().to_string())])?;
     let python = after(words, "--python").map(PathBuf::from).or_else(|| python(&["numpy", "scipy"]));
     let files = ours.lines().skip(1).filter_map(|line| line.split(',').next()).map(|name| folder.join(name));
@@ -67,14 +67,14 @@ fn test(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
 
 fn write_run(name: &str, words: &[String], table: &str, title: &str) -> Result<(), String> {
     let folder = PathBuf::from(format!("bench/runs/{}-{name}", today()));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder of the run"))?;
     let mut readme = format!("# {title}, {}\n\n", today());
     let words: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let _ = writeln!(readme, "- Command: `cargo xtask bench certify {}`", words.join(" "));
     let _ = writeln!(readme, "- Machine: {} cores; load at the end {}", cores(), load());
     let _ = writeln!(readme, "- Seconds are processor time.");
     for (file, text) in [("README.md", readme.as_str()), ("table.csv", table)] {
-        fs::write(folder.join(file), text).map_err(told("writing the run"))?;
+        fs::write(folder.join(file), text).map_err(context("writing the run"))?;
     }
     say(&format!("{table}\nwritten to {}", folder.display()));
     Ok(())

@@ -8,7 +8,7 @@ Estimators keep scikit-learn's contract:
 >>> AveragedPerceptron().fit(X, ["apple", "apple", "banana", "banana"]).predict([[1.5, 0.2]]).tolist()
 ['apple']
 
-`train` is what the command line does: from a file or a table to a model, an honest estimate and a story.
+`train` does what the command line does: from a file or a table to a model with an estimate of its error.
 """
 
 from importlib import import_module

@@ -32,7 +32,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
     """Chooses, scales, trains, judges and calibrates, as `rosenblatt train` does.
 
     Candidates race on held-out rows, and the winner learns from all of them. Columns of a pandas, polars or pyarrow table may
-    be categories or text; what becomes of them belongs to the model.
+    be categories or text; the model stores how they are encoded.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row."""
         rows = self._rows(X)
-        shares = np.empty_like(told := self.model_.predict_proba(rows))
-        shares[:, self._places] = told
+        shares = np.empty_like(known := self.model_.predict_proba(rows))
+        shares[:, self._places] = known
         return shares
 
     @available_if(_has_probabilities)

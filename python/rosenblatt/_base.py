@@ -27,26 +27,26 @@ try:
 except ImportError:
 
     class ConvergenceWarning(UserWarning):
-        """What was to be solved is not, to its tolerance."""
+        """The solver stopped before it reached its tolerance."""
 
     class NotFittedError(ValueError, AttributeError):
         """The estimator has not learned anything yet."""
 
     class ClassifierMixin:
-        """Something that tells classes apart."""
+        """A classifier."""
 
         def score(self, X, y, sample_weight=None):
-            """The share of rows that get their class."""
+            """The accuracy: the share of rows that are predicted correctly."""
             return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
         def __sklearn_tags__(self):
             raise AttributeError("scikit-learn is not installed")
 
     class RegressorMixin:
-        """Something that predicts numbers."""
+        """A regressor."""
 
         def score(self, X, y, sample_weight=None):
-            """The share of the variance that is explained."""
+            """R2: the share of the variance that the model explains."""
             y = np.asarray(y, dtype=np.float64)
             left = np.average((y - self.predict(X)) ** 2, weights=sample_weight)
             whole = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
@@ -78,8 +78,8 @@ except ImportError:
 
         def __repr__(self):
             usual = inspect.signature(type(self).__init__).parameters
-            said = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name].default]
-            return f"{type(self).__name__}({', '.join(said)})"
+            given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name].default]
+            return f"{type(self).__name__}({', '.join(given)})"
 
     def available_if(check):
         """A method that is there only if `check` says so."""
@@ -100,7 +100,7 @@ except ImportError:
         return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
     def check_classification_targets(y):
-        """Complains of labels that are no classes."""
+        """Raises an error if the labels are not classes."""
         if y.dtype.kind == "f" and not np.all(y == np.floor(y)):
             raise ValueError("Unknown label type: continuous")
 

@@ -26,7 +26,7 @@ SYNONYMS = {
     "average": 'weights are averaged with readout="averaged"',
     "loss": "each rule is a class of its own, or the `algorithm` of PerceptronClassifier",
     "solver": "each rule is a class of its own, or the `algorithm` of PerceptronClassifier",
-    "multi_class": 'classes are told apart as `multiclass` says: "one-vs-rest", "one-vs-one" and others',
+    "multi_class": '`multiclass` chooses how classes are separated: "one-vs-rest", "one-vs-one" and others',
 }
 
 

@@ -16,7 +16,7 @@ _AGAIN = (http.client.HTTPException, OSError)
 
 
 class ServerError(RuntimeError):
-    """What went wrong, as the server told it: ``status``, ``code``, and ``problem`` with all it said."""
+    """An error response of the server: ``status``, ``code``, and the whole ``problem``."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         help_ = f"; {problem['help']}" if "help" in problem else ""
@@ -29,8 +29,8 @@ class ServerError(RuntimeError):
 class Client:
     """Speaks to a server over one connection that is kept.
 
-    A row is a mapping by names of columns, a sequence of numbers, or a text; a mapping or a text alone is one row. What is learned carries a key, so that a
-    request that has to be sent again teaches once.
+    A row is a mapping by names of columns, a sequence of numbers, or a text; a mapping or a text alone is one row. Each `learn` request carries an
+    idempotency key, so the server learns once from a request that is sent again.
     """
 
     def __init__(self, url: str = "http://localhost:8080", token: str | None = None, timeout: float = 30.0) -> None:
@@ -43,7 +43,7 @@ class Client:
         self._connection: http.client.HTTPConnection | None = None
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -72,7 +72,7 @@ class Client:
         return found
 
     def explain(self, model: str, rows: Iterable[Any], *, top: int = 5) -> list[dict[str, Any]]:
-        """The features that speak for the class of each row, and those against it."""
+        """The features with the largest contributions for and against the class of each row."""
         found: list[dict[str, Any]] = self._json("POST", f"{_path(model)}/explain?top={top}", _rows(rows))["predictions"]
         return found
 
@@ -86,9 +86,9 @@ class Client:
         tries: int = 5,
         grow_classes: bool | None = None,
     ) -> dict[str, Any]:
-        """Teaches rows, and comes back when they are as safe as the server promises.
+        """Sends labelled rows, and returns once the server has acknowledged them.
 
-        A label that the model has never seen is refused unless ``grow_classes`` says, or the server was set, otherwise.
+        The server refuses a label that is new to the model, unless you pass ``grow_classes`` or the server allows new classes.
         """
         query = "" if grow_classes is None else f"?grow-classes={_word(grow_classes)}"
         body = _rows(rows, [labels] if isinstance(labels, str) else list(labels))
@@ -106,7 +106,7 @@ class Client:
         raise ValueError("tries should be at least 1")
 
     def evaluate(self, model: str) -> dict[str, Any]:
-        """The progressive error of what was learned."""
+        """The progressive error: each row is predicted before the model learns from it."""
         return self._json("GET", f"{_path(model)}/evaluate")
 
     def versions(self, model: str) -> dict[str, Any]:
@@ -114,20 +114,20 @@ class Client:
         return self._json("GET", f"{_path(model)}/versions")
 
     def keep(self, model: str) -> int:
-        """Keeps what was learned so far as a new version, and gives its number."""
+        """Saves what the model has learned so far as a new version; returns its number."""
         return int(self._json("POST", f"{_path(model)}/versions", b"{}")["version"])
 
     def roll_back(self, model: str, version: int) -> int:
-        """Goes back to a version, without what was learned on top of it; gives the number it has now."""
+        """Rolls back to a version, without what the model learned since; returns the new version number."""
         body = json.dumps({"of": version}).encode()
         return int(self._json("POST", f"{_path(model)}/versions", body)["version"])
 
     def download(self, model: str) -> bytes:
-        """The model file, with all that was learned."""
+        """The model file, with everything learned so far."""
         return self._ask("GET", f"{_path(model)}/file")
 
     def upload(self, model: str, file: bytes) -> int:
-        """Saves a model file, as a new model or a new version; gives the version."""
+        """Uploads a model file, as a new model or a new version; returns the version."""
         return int(json.loads(self._ask("PUT", _path(model), file))["version"])
 
     def _json(

@@ -67,10 +67,10 @@ def _learns_online(estimator):
     try:
         estimator._check()
     except ValueError:
-        # What is wrong is said when it is tried.
+        # `fit` reports what is wrong.
         return True
     weights = estimator._class_weights()
-    # What cannot be known before the rows is said when they come.
+    # What depends on the rows is checked when they come.
     asked = {**estimator._options(0), "class-weights": "even" if weights == "balanced" else weights}
     return _rosenblatt.learns_online(json.dumps(asked))
 
@@ -227,8 +227,8 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
     ) -> Self:
         """Learns from rows and their classes; returns itself.
 
-        `X` may be the name of a file, of several, or of a folder, and `y` the name of its label column. It may hold more
-        than memory does: the rows are then kept on disk.
+        `X` may be the name of a file, of several, or of a folder, and `y` the name of its label column. If it is larger
+        than memory, the rows are cached on disk.
         """
         self._check()
         with _whole(self):
@@ -252,13 +252,13 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
         given = (_inputs.lend(X), codes, self._names(), weights, self._features(), self.merge_rows)
         context = self._context(X, y)
         if self.calibrate is None:
-            native = _rosenblatt.fit(json.dumps(options), *given, start, self._told(context), self._base())
+            native = _rosenblatt.fit(json.dumps(options), *given, start, self._on_epoch(context), self._base())
         else:
             folds = min(5, int(np.bincount(codes).min()))
             if folds < 2:
                 raise ValueError("fitting probabilities needs two rows of every class")
             recipe = {"choice": "given", "learning": options, "estimate": {"folds": folds}, "calibration": self.calibrate}
-            native = _rosenblatt.fit_by_recipe(json.dumps(recipe), *given, self._told(context))
+            native = _rosenblatt.fit_by_recipe(json.dumps(recipe), *given, self._on_epoch(context))
         self._fitted(native, context)
         return self
 
@@ -278,7 +278,7 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
         if not _inputs.is_small(given):
             recipe["memory"] = {"bytes": _inputs.free_memory() // 2}
         context = self._context(None, None)
-        native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._told(context), figures=False)
+        native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._on_epoch(context), figures=False)
         self.classes_, self.n_features_in_ = _inputs.values_of(native.classes), native.n_features
         self.__dict__.pop("feature_names_in_", None)
         if native.feature_names is not None:
@@ -307,12 +307,12 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
         context = self._init_callback_context(max_subtasks=self.max_iter)
         return context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
-    def _told(self, context):
+    def _on_epoch(self, context):
         """What is called after each epoch."""
         if context is None and self.callback is None:
             return None
 
-        def told(*counts):
+        def each(*counts):
             stop = False
             if self.callback is not None:
                 stop = bool(self.callback(dict(zip(("epoch", "rounds", "mistakes", "updates", "errors"), counts))))
@@ -321,7 +321,7 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
                 stop |= bool(epoch.call_on_fit_task_end(estimator=self))
             return stop
 
-        return told
+        return each
 
     def _base(self):
         """The model to start from, of those that have no hyperplanes."""
@@ -350,9 +350,9 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learns from each row once, in their order. Averages, votes and pockets go on where they stood.
+        """Learns from each row once, in their order. Averages, votes and pockets continue.
 
-        A class that was not known so far is taken in: its weights begin with zero.
+        A new class is added with zero weights.
         """
         self._check()
         with _whole(self):
@@ -430,7 +430,7 @@ class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, Classi
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each row for two classes, positive for the second; else the score of each class.
 
-        With probabilities, which then decide about classes, there is `predict_proba` instead.
+        If the model is calibrated, probabilities decide the class; use `predict_proba` instead.
         """
         scores = np.frombuffer(self._said(X, "scores"), dtype=np.float64).copy()
         n_classes = len(self.classes_)
@@ -471,7 +471,7 @@ PerceptronClassifier.__doc__ = PerceptronClassifier.__doc__.replace("{parameters
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Which of scikit-learn's checks an estimator fails as it comes, and why; `check_estimator` takes it as it is.
+    """Which of scikit-learn's checks an estimator fails by default, and why; pass it to `check_estimator`.
 
     >>> from sklearn.utils.estimator_checks import check_estimator              # doctest: +SKIP
     >>> check_estimator(AROW(), expected_failed_checks=expected_failed_checks(AROW()))  # doctest: +SKIP

@@ -73,10 +73,10 @@ def is_text(classes):
 
 
 def free_memory():
-    """How many bytes of memory can be had; plenty where that is not told."""
+    """Available memory in bytes; plenty where the system does not report it."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as told:
-            return next(int(line.split()[1]) << 10 for line in told if line.startswith("MemAvailable"))
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
         return 8 << 30
 

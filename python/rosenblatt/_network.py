@@ -12,7 +12,7 @@ from ._estimators import PerceptronClassifier
 
 __all__ = ["MLPClassifier"]
 
-#: Rows of a batch if nobody says otherwise, as scikit-learn has it.
+#: Default batch size, the same as scikit-learn's.
 _BATCH = 200
 
 
@@ -48,7 +48,8 @@ class MLPClassifier(PerceptronClassifier):
     random_state : int, RandomState or None, default=0
         Decides every random choice.
     tol, n_iter_no_change : float, int
-        End when the loss was not lower by `tol` for so many epochs; with `early_stopping`, when the validation set says so.
+        Stop when the loss has not fallen by `tol` for this many epochs; with `early_stopping`, when the validation set
+        shows no progress.
     verbose : bool, default=False
         Print the loss of every epoch.
     warm_start : bool, default=False
@@ -190,8 +191,8 @@ class MLPClassifier(PerceptronClassifier):
             raise ValueError(f"warm_start needs the {self.model_.n_features} features of the last fit, not {self.n_features_in_}")
         return self.model_._native
 
-    def _told(self, context):
-        told = super()._told(context)
+    def _on_epoch(self, context):
+        callback = super()._on_epoch(context)
         self._losses = losses = []
 
         def each(*counts):
@@ -201,7 +202,7 @@ class MLPClassifier(PerceptronClassifier):
             losses.append(loss)
             if self.verbose:
                 print(f"Iteration {epoch}, loss = {loss:.8f}", flush=True)
-            return told is not None and told(*counts)
+            return callback is not None and callback(*counts)
 
         return each
 

@@ -1,4 +1,4 @@
-"""What the command line does: from files and tables to models, and what models say."""
+"""What the command line does: from files and tables to models and predictions."""
 
 import html
 import json
@@ -59,17 +59,17 @@ class Model:
 
     @property
     def classes(self) -> list[str]:
-        """What the classes, or the labels of tokens, are called."""
+        """The names of the classes, or of the labels of tokens."""
         return self._native.classes
 
     @property
     def n_features(self) -> int:
-        """How many features a row has."""
+        """The number of features."""
         return self._native.n_features
 
     @property
     def feature_names(self) -> list[str] | None:
-        """What the features are called; None if they have no names."""
+        """The names of the features; None if they have none."""
         return self._native.feature_names
 
     @property
@@ -128,15 +128,15 @@ class Model:
             return ask(rows)
         if len(rows) > _PIECE and not self._throws_coins:
             # Columns become rows piece by piece, in memory that stays near the processor.
-            room, said = np.empty((_PIECE, rows.shape[1]), rows.dtype), []
+            room, answers = np.empty((_PIECE, rows.shape[1]), rows.dtype), []
             try:
                 for start in range(0, len(rows), _PIECE):
                     piece = rows[start : start + _PIECE]
                     np.copyto(room[: len(piece)], piece)
-                    said.append(ask(room[: len(piece)]))
-                return b"".join(said)
+                    answers.append(ask(room[: len(piece)]))
+                return b"".join(answers)
             except ValueError:
-                # All rows at once, so that what is wrong is told by its place among them.
+                # All rows at once, so that an error names the row's place among them.
                 pass
         return ask(np.ascontiguousarray(rows))
 
@@ -150,12 +150,12 @@ class Model:
         return json.loads(self._native.evaluate_source(given, json.dumps(_reading(**reading)), name))
 
     def explain(self, data: Any, most: int = 5) -> list[dict[str, Any]]:
-        """For each row, the features that spoke loudest for its class and against it."""
+        """For each row, the features with the largest contributions for and against its class."""
         given, name = _inputs.source(data)
         return json.loads(self._native.explain_source(given, most, name))
 
     def summary(self, most: int = 10) -> dict[str, Any]:
-        """What the model is: classes, description, how the run went, hyperplanes, strongest features."""
+        """The classes, settings, training summary, hyperplanes and top features of the model."""
         return json.loads(self._native.summary(most))
 
     def export(self, path: str | os.PathLike[str], format: str = "onnx") -> None:
@@ -190,10 +190,10 @@ class Model:
     __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self):
-        told = self.summary(0)
+        summary = self.summary(0)
         rows = {
-            "algorithm": told["spec"]["algorithm"], "classes": ", ".join(self.classes[:10]), "features": self.n_features,
-            "rows learned from": told["training-summary"]["rows"], "epochs": self._native.n_epochs,
+            "algorithm": summary["spec"]["algorithm"], "classes": ", ".join(self.classes[:10]), "features": self.n_features,
+            "rows learned from": summary["training-summary"]["rows"], "epochs": self._native.n_epochs,
             "probabilities": "yes" if self.is_calibrated else "no",
         }
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
@@ -219,12 +219,12 @@ class Tagger(Model):
     # Sentences have a label a token, where rows have one: the answers of both differ.
     def predict(self, data: Any, format: str | None = None) -> list[list[str]]:  # type: ignore[override]
         """The label of each token of each sentence."""
-        return self._told("tags", data, format=format)
+        return self._ask("tags", data, format=format)
 
     def write(self, data: Any, path: str | os.PathLike[str] | None = None, format: str | None = None) -> str:
         """The sentences of a file with their labels, as the command line writes them; written to `path` if there is one."""
         given, name = _inputs.source(data)
-        written = self._native.told_of_source("text", given, format, name)
+        written = self._native.answer_source("text", given, format, name)
         if path is not None:
             _inputs.write(path, written)
         return written
@@ -233,7 +233,7 @@ class Tagger(Model):
         self, data: Any, labels: Any = None, format: str | None = None
     ) -> dict[str, Any]:
         """Accuracy of tokens and sentences, and precision, recall and F1 of spans as conlleval counts them."""
-        return json.loads(self._told("agreement", data, labels, format=format))
+        return json.loads(self._ask("agreement", data, labels, format=format))
 
     def explain(  # type: ignore[override]
         self, data: Any, most: int = 5, format: str | None = None
@@ -241,13 +241,13 @@ class Tagger(Model):
         """For each token its label, how far it leads over the best labels in which it has another, what the labels before
         it add, and the attributes that add most; of a tagger for which sentences were held out, also the probability that
         the label is right."""
-        return json.loads(self._told("reasons", data, format=format, most=most))
+        return json.loads(self._ask("reasons", data, format=format, most=most))
 
-    def _told(self, what, data, labels=None, *, format=None, most=0):
+    def _ask(self, what, data, labels=None, *, format=None, most=0):
         if not _inputs.is_file(data):
-            return self._native.told(what, data, labels, most)
+            return self._native.answer(what, data, labels, most)
         given, name = _inputs.source(data)
-        return self._native.told_of_source(what, given, format, name, most)
+        return self._native.answer_source(what, given, format, name, most)
 
     def __repr__(self):
         return f"<rosenblatt.Tagger of labels {', '.join(self.classes[:5])}>"
@@ -307,7 +307,7 @@ class Page(str):
 
 @dataclass
 class Trained:
-    """A model and all there is to say about it."""
+    """A model with its report."""
 
     #: A `Model`, or a `Tagger` where the data were sentences.
     model: Any
@@ -338,9 +338,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def mix(models: Sequence[Model], by: str = "uniform") -> Model:
-    """The mean of models that were trained alike in several places, taggers among them, weighed by `uniform`, `errors` or `rows`.
+    """The mean of models trained with the same settings in several places, weighted by `uniform`, `errors` or `rows`. Works for taggers, too.
 
-    Mixing once an epoch, and starting the next from the mean, is iterative parameter mixing.
+    Mix after every epoch, and start the next from the mean: that is iterative parameter mixing.
     """
     return Model(_rosenblatt.mix([model._native for model in models], by))
 
@@ -370,12 +370,12 @@ def train(
 ) -> Trained:
     """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
 
-    With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
-    number (1 is the first, -1 the last), `text` one or several columns of text. `task` is "classification" or "regression", if what
-    the label looks like should not decide. `learning` takes any option of the engine
-    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `shape="auto"`,
-    `ignore=["id"]`). `time` and `group` name columns by which race, folds and held-out rows are split: later rows judge what
-    earlier ones taught, and no group is both learned from and judged. `callback` is called with a word for each stage.
+    If you set no option of learning, candidates race on the data. `label` is the name of a column or its
+    number (1 is the first, -1 the last), `text` one or several columns of text. `task` is "classification" or "regression", to override
+    what `train` detects. `learning` takes any option of the engine
+    by name (see `catalogue()`); other keywords are options of reading (`missing="mean"`, `shape="auto"`,
+    `ignore=["id"]`). `time` and `group` name columns that split race, folds and held-out rows: the model learns from
+    earlier rows and is judged on later ones, and no group is on both sides. `callback` receives the name of each stage.
 
     Files that are called like sentences (`news.conllu`, `news.conll`) or whose `format` is one of sentences give a tagger, as
     does `features`: a ready-made set of attributes ("tagging", "chunking", "ner", "letters"), "auto", or a file of templates.
@@ -413,15 +413,9 @@ def train(
 
 def _tagging(options, holdout, folds=None, calibrate=None, format=None, online=False):
     """The recipe of a model of tags, as JSON."""
-    plan, calibration = json.loads(_judging(holdout, folds, calibrate))
-    recipe = {"tagging": options, "estimate": plan, "calibration": calibration, "online": bool(online)}
-    return json.dumps({**recipe, "reading": _kebab({"format": format})})
-
-
-def _judging(holdout, folds, calibrate):
-    """How a tagger is judged: which sentences are held out, and how leads become probabilities."""
     plan = {"hold-out": float(holdout or 0.0)} if folds is None else {"folds": folds}
-    return json.dumps([plan, calibrate or "auto"])
+    recipe = {"tagging": options, "estimate": plan, "calibration": calibrate or "auto", "online": bool(online)}
+    return json.dumps({**recipe, "reading": _kebab({"format": format})})
 
 
 def _attributes(features):
@@ -467,9 +461,9 @@ def trace(
     given, name = _inputs.source(data)
     asked = {"order": "given", "readout": "last", "validation": None, **(learning or {})}
     asked = {key.replace("_", "-"): value for key, value in asked.items()}
-    told = _rosenblatt.trace(json.dumps(asked), json.dumps(_reading(label=label, **{"scale": "none", **reading})), given,
-                             first, last, name)
-    return json.loads(told)
+    trace = _rosenblatt.trace(json.dumps(asked), json.dumps(_reading(label=label, **{"scale": "none", **reading})), given,
+                              first, last, name)
+    return json.loads(trace)
 
 
 def plot(

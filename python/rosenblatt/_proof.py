@@ -1,4 +1,4 @@
-"""Whether a hyperplane separates the classes, with a proof that anybody can check in exact arithmetic."""
+"""Whether a hyperplane separates the classes, with a proof that you can check in exact arithmetic."""
 
 import json
 import os
@@ -25,12 +25,12 @@ def certify(
     label: str | int | None = None,
     **reading: Any,
 ) -> Any:
-    """Finds out whether a hyperplane has every row on its side, and proves it.
+    """Decides whether a hyperplane separates the rows, and proves it.
 
     `X` and `y` are arrays; without `y`, `X` is a file or a table whose column `label` holds the classes. With more than
-    two classes, `positive` is told from all others, or from `against`; a dictionary of all questions is returned if
-    it is not said. `degree` asks in the space of the polynomial kernel `(offset + x.y)^degree`. The bounds of the largest
-    margin are narrowed to `gap` of it, for at most so many `seconds`.
+    two classes, the question is `positive` against all others, or against the class `against`; without `positive` you get a
+    dictionary of all questions. `degree` asks in the space of the polynomial kernel `(offset + x.y)^degree`. The bounds of
+    the largest margin agree to `gap` of it, unless `seconds` are up first.
 
     >>> proof = certify([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["same", "other", "other", "same"])
     >>> proof.separable, proof.rows
@@ -47,27 +47,27 @@ def certify(
         "seconds": float(seconds),
         "kernel": kernel,
     }
-    told = _rosenblatt.certify(json.dumps(asked), _rows(X, y, label, reading))
-    found = [Certificate(certificate, json.loads(findings)) for findings, certificate in told]
-    return found[0] if len(found) == 1 else {one.positive: one for one in found}
+    answers = _rosenblatt.certify(json.dumps(asked), _rows(X, y, label, reading))
+    proofs = [Certificate(certificate, json.loads(findings)) for findings, certificate in answers]
+    return proofs[0] if len(proofs) == 1 else {one.positive: one for one in proofs}
 
 
 class Certificate:
-    """A claim about rows, and all that is needed to see that it is true.
+    """A claim about rows, and a proof of it.
 
     Attributes
     ----------
     separable : bool or None
         Whether a hyperplane separates the rows; None if that is still open.
     margin : tuple of two floats or None
-        What the largest margin lies between, if they are.
+        A lower and an upper bound of the largest margin, if the rows are separable.
     coef_, intercept_ : ndarray, float
         The hyperplane, if there is one.
     rows : list of int
         The numbers, from 1, of the rows that prove it: those nearest to the hyperplane, or those that contradict each
         other.
     findings : dict
-        All else that was found out; empty if the certificate was loaded.
+        Everything else that the search found; empty if the certificate was loaded.
     """
 
     def __init__(self, text: str | None, findings: dict[str, Any] | None = None) -> None:
@@ -92,7 +92,7 @@ class Certificate:
 
     @property
     def margin(self) -> tuple[float, float] | None:
-        """What the largest margin lies between; None if there is none."""
+        """A lower and an upper bound of the largest margin; None if the rows are not separable."""
         margin = self._claim.get("claim", {}).get("margin")
         return None if margin is None else (margin["at-least"], margin["at-most"])
 
@@ -104,7 +104,7 @@ class Certificate:
 
     @property
     def intercept_(self) -> float | None:
-        """What is added to the score; None if there is no hyperplane."""
+        """The intercept of the hyperplane; None if there is none."""
         intercept = self._claim.get("claim", {}).get("intercept")
         return None if intercept is None else float(intercept)
 
@@ -118,7 +118,7 @@ class Certificate:
     def check(self, X: Any, y: Any = None, *, label: str | int | None = None, **reading: Any) -> Self:
         """Checks it against the rows it is about, exactly; returns itself.
 
-        Raises a ValueError that says why if it is not true of them. Nothing of the search is used.
+        Raises a ValueError with the reason if it is not true. The check shares no code with the search.
         """
         _rosenblatt.check_certificate(self.to_json(), _rows(X, y, label, reading))
         return self
@@ -143,7 +143,7 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The certificate in a file. It is believed only after `check`."""
+        """Loads a certificate from a file. Call `check` before you trust it."""
         with open(path, encoding="utf-8") as file:
             text = file.read()
         try:
@@ -156,9 +156,9 @@ class Certificate:
         return cls(text)
 
     def __repr__(self):
-        told = {True: "separable", False: "not separable", None: "undecided"}[self.separable]
+        found = {True: "separable", False: "not separable", None: "undecided"}[self.separable]
         margin = "" if self.margin is None else f", margin {self.margin[0]:.6g}"
-        return f"<{self.positive} against {self.negative or 'the rest'}: {told}{margin}>"
+        return f"<{self.positive} against {self.negative or 'the rest'}: {found}{margin}>"
 
 
 def _rows(X, y, label, reading):

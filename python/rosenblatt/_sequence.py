@@ -1,6 +1,5 @@
-"""The structured perceptron, for those who have used `sklearn_crfsuite.CRF`."""
+"""The structured perceptron, with the interface of `sklearn_crfsuite.CRF`."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -9,7 +8,7 @@ from . import _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError
 from ._checks import plain
 from ._estimators import seed_of
-from ._product import Model, Tagger, _attributes, _judging, _tagging
+from ._product import Model, Tagger, _attributes, _tagging
 
 __all__ = ["SequencePerceptron"]
 
@@ -28,9 +27,8 @@ class SequencePerceptron(BaseEstimator):
     and what is nested has its names joined by colons. A token that is a word gets the attributes of a ready-made set
     instead. `X` may also be the name of a file of sentences.
 
-    There are no marginal probabilities, as this is no conditional random field: `explain` says by how much the found
-    labels lead over the best ones in which a token has another, which is how sure it is. With `holdout`, sentences that were
-    not learned from say how probable that makes a label.
+    This is not a conditional random field, so there are no marginal probabilities. `explain` shows the lead of each label: how
+    much the score falls if the token has another one. With `holdout`, held-out sentences turn leads into probabilities.
 
     Parameters
     ----------
@@ -64,7 +62,7 @@ class SequencePerceptron(BaseEstimator):
     hash_bits : int, default=None
         Attributes are hashed into a table of two to the power of this, and their names forgotten.
     shards : int, default=1
-        Sentences are parted into so many shards that learn beside each other, and the mean is taken after every epoch.
+        Split the sentences into this many shards that learn in parallel, and average their weights after every epoch.
     holdout : float, default=0.0
         A second tagger does not see this share of the sentences and is judged on them: `estimate_`, and probabilities. The
         one that is kept learns from all.
@@ -186,7 +184,7 @@ class SequencePerceptron(BaseEstimator):
             "label": label,
             **({} if self.template is not None else _attributes(self.features)),
         }
-        return json.dumps({name: plain(value) for name, value in asked.items() if value is not None})
+        return {name: plain(value) for name, value in asked.items() if value is not None}
 
     def _tokens(self):
         """What tokens are taken for; nothing where they say it themselves."""
@@ -194,17 +192,17 @@ class SequencePerceptron(BaseEstimator):
             return None
         return "attributes" if self.features == "letters" and self.template is None else "cells"
 
-    def _told(self):
+    def _on_epoch(self):
         if self.callback is None and not self.verbose:
             return None
 
-        def told(*counts):
-            said = dict(zip(("epoch", "rounds", "mistakes", "updates", "errors"), counts))
+        def each(*counts):
+            summary = dict(zip(("epoch", "rounds", "mistakes", "updates", "errors"), counts))
             if self.verbose:
-                print(f"epoch {said['epoch']}: a mistake in {said['mistakes']} of {said['rounds']} sentences", flush=True)
-            return False if self.callback is None else self.callback(said)
+                print(f"epoch {summary['epoch']}: a mistake in {summary['mistakes']} of {summary['rounds']} sentences", flush=True)
+            return False if self.callback is None else self.callback(summary)
 
-        return told
+        return each
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learns from sentences and the labels of their tokens; returns itself.
@@ -215,12 +213,12 @@ class SequencePerceptron(BaseEstimator):
             if y is not None and not isinstance(y, (str, int)):
                 raise ValueError("beside the name of a file, y should be the name or the number of its label's column")
             given, name = _inputs.source(X)
-            options = self._options(None if y is None else str(y))
-            native, _ = _rosenblatt.train(_tagging(json.loads(options), self.holdout), given, name, None, self._told())
+            recipe = _tagging(self._options(None if y is None else str(y)), self.holdout)
+            native, _ = _rosenblatt.train(recipe, given, name, None, self._on_epoch())
         else:
             if y is None:
                 raise ValueError("y should be a list of lists of labels; only files bring their own")
-            native = _rosenblatt.fit_tagger(self._options(), X, y, self._tokens(), self._told(), _judging(self.holdout, None, None))
+            native = _rosenblatt.fit_tagger(_tagging(self._options(), self.holdout), X, y, self._tokens(), self._on_epoch())
         self._take_over(Model(native))
         return self
 
@@ -244,7 +242,7 @@ class SequencePerceptron(BaseEstimator):
         return self._fitted().predict([xseq])[0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of tokens that get their label."""
+        """The accuracy: the share of tokens that are labelled correctly."""
         return self.evaluate(X, y)["accuracy"]
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:

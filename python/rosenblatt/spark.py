@@ -55,14 +55,14 @@ __all__ = ["PerceptronClassifier", "PerceptronModel", "PerceptronSummary", "Perc
 _log = logging.getLogger(__name__)
 _PACKED = "shard int, part string, number int, data binary"
 _SHARES = "shard int, share binary"
-#: From so many partitions on their shares are added in groups before the driver sees them.
+#: From this number of partitions on, their shares are added in groups before the driver sees them.
 _TREE = 64
 #: Packs are large: few of them make a batch, in the cache and on their way to Python.
 _FEW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
     "spark.sql.inMemoryColumnarStorage.batchSize": "4",
 }
-#: Rows are packed in parts of about so many bytes.
+#: Rows are packed in parts of about this many bytes.
 _PART_BYTES = 1 << 20
 #: How a task says what is wrong with a row, so that the driver can find it in what Spark makes of it.
 _SAID = re.compile(r"ValueError: rosenblatt says: (.*)")
@@ -285,7 +285,7 @@ class PerceptronClassifier(
         if self.getOrDefault("calibrate") not in ("platt", "isotonic"):
             raise ValueError(f"calibrate should be platt or isotonic, but is {self.getOrDefault('calibrate')!r}")
         if self.getOrDefault("probabilityCol") and not self.getOrDefault("validationFraction") > 0:
-            raise ValueError("probabilities are fitted on rows that nobody learns from; raise validationFraction above 0")
+            raise ValueError("probabilities are fitted on the validation set; set validationFraction above 0")
         if self.getOrDefault("costs") != "even" and not self.getOrDefault("probabilityCol"):
             raise ValueError("costs are weighed by probabilities: name a probabilityCol")
         label = self.getOrDefault("labelCol")
@@ -303,12 +303,12 @@ class PerceptronClassifier(
                 packed = dataset.select(*columns).mapInArrow(pack, _PACKED).persist()
                 try:
                     began = time.monotonic()
-                    with _told():
-                        told = packed.where("part = 'told'").select("shard", "data").collect()
-                    told = [json.loads(row.data) for row in sorted(told, key=lambda row: row.shard)]
-                    is_ahead = pack.went_ahead(told)
+                    with _message_alone():
+                        facts = packed.where("part = 'facts'").select("shard", "data").collect()
+                    facts = [json.loads(row.data) for row in sorted(facts, key=lambda row: row.shard)]
+                    is_ahead = pack.went_ahead(facts)
                     if is_ahead or pack.keeps:
-                        model = self._train(spark, packed, options, told, schema, began if is_ahead else None)
+                        model = self._train(spark, packed, options, facts, schema, began if is_ahead else None)
                         return self._copyValues(model)
                 finally:
                     packed.unpersist()
@@ -316,8 +316,8 @@ class PerceptronClassifier(
     def _ways_to_pack(self, options, n_shards, text):
         """How rows are packed; if the first way did not do, in the second.
 
-        The first epoch needs no other place's rows if all places know all classes, so that whoever packs rows may learn from
-        them at once. That needs no more memory where they are met in their order, or not kept for another epoch.
+        The first epoch needs no other place's rows if all places know all classes, so the task that packs rows may learn
+        from them at once. That takes no more memory if their order is given, or if no later epoch needs them.
         """
         is_given = self.isSet("order") and self.getOrDefault("order") == "given"
         is_sole = self.getOrDefault("maxIter") == 1 and not self.getOrDefault("validationFraction") > 0
@@ -326,22 +326,22 @@ class PerceptronClassifier(
             yield _Pack(options, n_shards, text, self.getOrDefault("mixing"), not is_sole)
         yield _Pack(options, n_shards, text)
 
-    def _train(self, spark, packed, options, told, schema, ahead):
-        if not told:
+    def _train(self, spark, packed, options, facts, schema, ahead):
+        if not facts:
             raise ValueError("there are no rows to learn from")
-        values = sorted({value for one in told for value in one["values"]})
-        counts = [sum(dict(zip(one["values"], one["counts"])).get(value, 0) for one in told) for value in values]
-        widths = sorted({one["width"] for one in told})
+        values = sorted({value for one in facts for value in one["values"]})
+        counts = [sum(dict(zip(one["values"], one["counts"])).get(value, 0) for one in facts) for value in values]
+        widths = sorted({one["width"] for one in facts})
         if len(widths) > 1:
             raise ValueError(f"rows should have as many features everywhere, but have {widths[0]} here and {widths[-1]} there")
-        n_validation = sum(one["n_validation"] for one in told)
+        n_validation = sum(one["n_validation"] for one in facts)
         if self.getOrDefault("probabilityCol") and not n_validation:
             raise ValueError("there are too few rows to hold some out for probabilities: a thousand in all are needed")
-        digest = hashlib.sha256("".join(one["fingerprint"] for one in told).encode()).hexdigest()
+        digest = hashlib.sha256("".join(one["fingerprint"] for one in facts).encode()).hexdigest()
         checkpoint, turn = self._latest(spark, digest) if self.getOrDefault("resume") else (None, 0)
         mixture = _rosenblatt.Mixture(
-            options, [_inputs.class_name(value) for value in values], counts, widths[0], len(told),
-            self.getOrDefault("mixing"), told[0]["fingerprint"] if len(told) == 1 else None, checkpoint,
+            options, [_inputs.class_name(value) for value in values], counts, widths[0], len(facts),
+            self.getOrDefault("mixing"), facts[0]["fingerprint"] if len(facts) == 1 else None, checkpoint,
         )
         if self.isSet("checkpointDir") and not self.getOrDefault("resume"):
             # What an earlier run left there must not be taken for what this one did.
@@ -353,13 +353,13 @@ class PerceptronClassifier(
                 # What was learned while rows were packed, if that was so.
                 began = ahead or time.monotonic()
                 start = b"" if ahead else mixture.start()
-                shares = _first_epoch(packed, len(told)) if ahead else _epoch(spark, packed, start, len(told))
+                shares = _first_epoch(packed, len(facts)) if ahead else _epoch(spark, packed, start, len(facts))
                 ahead = None
                 number, rounds, mistakes, updates, errors, weighted = mixture.take([share for _, share in shares])
                 epoch = {
                     "epoch": number, "rounds": rounds, "mistakes": mistakes, "updates": updates, "errors": errors,
                     "weightedMistakes": weighted, "bytesPublished": len(start),
-                    "bytesReturned": sum(len(share) for _, share in shares), "bytesCached": sum(one["bytes"] for one in told),
+                    "bytesReturned": sum(len(share) for _, share in shares), "bytesCached": sum(one["bytes"] for one in facts),
                 }
                 if n_validation:
                     wrong = _judge(spark, packed, mixture.model_so_far())
@@ -374,9 +374,9 @@ class PerceptronClassifier(
                     turn = 1 - turn
             model = mixture.model(schema)
             if self.getOrDefault("probabilityCol"):
-                said = _validation(spark, packed, model, _Scores, "shard int, said binary")
-                said = [bytes(row.said) for row in sorted(said, key=lambda row: row.shard)]
-                model = _rosenblatt.with_probabilities(model, self.getOrDefault("calibrate"), said)
+                scores = _validation(spark, packed, model, _Scores, "shard int, scores binary")
+                scores = [bytes(row.scores) for row in sorted(scores, key=lambda row: row.shard)]
+                model = _rosenblatt.with_probabilities(model, self.getOrDefault("calibrate"), scores)
         return PerceptronModel(model.to_bytes(), values, history)
 
     def _slots(self):
@@ -437,17 +437,17 @@ class PerceptronSummary:
     @property
     def accuracy(self) -> float:
         """The share of rows that get their label."""
-        return self._sum(lambda label, said: label == said) / max(1, self._sum(lambda label, said: True))
+        return self._sum(lambda label, predicted: label == predicted) / max(1, self._sum(lambda label, predicted: True))
 
     @property
     def precisionByLabel(self) -> list[float]:
         """For each label, the share of rows with it among those that were given it."""
-        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, said: said == one)) for one in self.labels]
+        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, predicted: predicted == one)) for one in self.labels]
 
     @property
     def recallByLabel(self) -> list[float]:
         """For each label, the share of its rows that were given it."""
-        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, said: label == one)) for one in self.labels]
+        return [self._counts.get((one, one), 0) / max(1, self._sum(lambda label, predicted: label == one)) for one in self.labels]
 
     def fMeasureByLabel(self, beta: float = 1.0) -> list[float]:
         """For each label, the harmonic mean of precision and recall, which counts `beta` times as much."""
@@ -528,12 +528,12 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
 
     def evaluate(self, dataset: Any) -> PerceptronSummary:
         """How good it is on rows whose labels are known."""
-        label, said = self.getOrDefault("labelCol"), self.getOrDefault("predictionCol")
+        label, predicted = self.getOrDefault("labelCol"), self.getOrDefault("predictionCol")
         predictions = self.transform(dataset)
         kind = "string" if isinstance(self._values[0], str) else "double"
-        pair = [F.col(_quoted(label)).cast(kind).alias("label"), F.col(_quoted(said)).alias("said")]
-        counts = predictions.select(*pair).groupBy("label", "said").count().collect()
-        return PerceptronSummary(predictions, {(row["label"], row["said"]): row["count"] for row in counts})
+        pair = [F.col(_quoted(label)).cast(kind).alias("label"), F.col(_quoted(predicted)).alias("predicted")]
+        counts = predictions.select(*pair).groupBy("label", "predicted").count().collect()
+        return PerceptronSummary(predictions, {(row["label"], row["predicted"]): row["count"] for row in counts})
 
     def predictRaw(self, value):
         return Vectors.dense(_Predict(_Carried(self._data), self._values, "raw").of(_one_row(value))[0])
@@ -542,8 +542,8 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         return Vectors.dense(_Predict(_Carried(self._data), self._values, "probability").of(_one_row(value))[0])
 
     def predict(self, value):
-        said = _Predict(_Carried(self._data), self._values, "said").of(_one_row(value))[0]
-        return said if isinstance(said, str) else float(said)
+        answer = _Predict(_Carried(self._data), self._values, "class").of(_one_row(value))[0]
+        return answer if isinstance(answer, str) else float(answer)
 
     def _transform(self, dataset):
         if self.getOrDefault("probabilityCol") and not self.model.is_calibrated:
@@ -555,12 +555,12 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         # that depends on the partition, so that the two are not made one.
         taken = {f"{self.uid} {place}": part for place, part in enumerate(self._columns(dataset))}
         features, columns = [F.col(_quoted(name)) for name in taken], {}
-        # A function for each column, so that nobody computes what nobody asks for; features go to Python once.
-        for what, name in (("said", "predictionCol"), ("raw", "rawPredictionCol"), ("probability", "probabilityCol")):
+        # A function for each column, so that Spark computes only the columns you select; features go to Python once.
+        for what, name in (("class", "predictionCol"), ("raw", "rawPredictionCol"), ("probability", "probabilityCol")):
             if self.getOrDefault(name):
                 function = _Predict(held, self._values, what, text)
-                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()))(*features)
-                columns[self.getOrDefault(name)] = answer if what == "said" else array_to_vector(answer)
+                answer = _arrow_udf(function, kind if what == "class" else T.ArrayType(T.DoubleType()))(*features)
+                columns[self.getOrDefault(name)] = answer if what == "class" else array_to_vector(answer)
         rows = dataset.withColumns({name: F.when(F.spark_partition_id() >= 0, part) for name, part in taken.items()})
         return rows.withColumns(columns).drop(*taken)
 
@@ -578,8 +578,8 @@ class _Writer(MLWriter):
         self.instance = instance
 
     def saveImpl(self, path):
-        told = {"values": self.instance._values, "history": self.instance.history}
-        DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession, extraMetadata={"told": told})
+        extra = {"values": self.instance._values, "history": self.instance.history}
+        DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession, extraMetadata={"told": extra})
         _write(self.sparkSession, f"{path.rstrip('/')}/model", 0, self.instance._data, "")
 
 
@@ -628,15 +628,15 @@ def _settings(spark, settings):
 
 
 @contextlib.contextmanager
-def _told():
-    """What a task said of a row, instead of the many lines that Spark makes of it."""
+def _message_alone():
+    """The message of the task that failed on a row, without the stack traces that Spark wraps around it."""
     try:
         yield
     except Exception as raised:
-        said = _SAID.search(str(raised))
-        if said is None:
+        found = _SAID.search(str(raised))
+        if found is None:
             raise
-        raise ValueError(said[1].strip()) from raised
+        raise ValueError(found[1].strip()) from raised
 
 
 class _Carried:
@@ -678,7 +678,7 @@ def _gathered(shares, n_shards):
     if n_shards > _TREE:
         group = F.floor(F.col("shard") / math.isqrt(n_shards)).cast("int")
         shares = shares.groupBy(group.alias("group")).applyInArrow(_add, _SHARES)
-    with _told():
+    with _message_alone():
         return sorted((row.shard, bytes(row.share)) for row in shares.collect())
 
 
@@ -687,7 +687,7 @@ def _validation(spark, packed, model, function, fields):
     held = _publish(spark, model.to_bytes())
     try:
         rows = packed.where("part = 'validation'").select("shard", "number", "data")
-        with _told():
+        with _message_alone():
             return rows.mapInArrow(function(held), fields).collect()
     finally:
         held.destroy()
@@ -705,7 +705,7 @@ def _write(spark, path, number, data, rows):
 
 
 def _read(spark, path):
-    """The row that was written there; none if nothing was, or if somebody was stopped while writing."""
+    """The row that was written there; none if nothing was, or if its writer was stopped in the middle."""
     try:
         return spark.read.parquet(path).collect()
     except PySparkException as error:
@@ -723,13 +723,13 @@ class _Pack:
     def __init__(self, options, n_shards, text, mixing=None, keeps=True):
         self.options, self.n_shards, self.text, self.mixing, self.keeps = options, n_shards, text, mixing, keeps
 
-    def went_ahead(self, told):
+    def went_ahead(self, facts):
         """Whether what all partitions learned is what they should have: they knew all classes, and how many they are."""
-        know_all = all(one["is_ahead"] and one["values"] == told[0]["values"] for one in told)
-        return know_all and len(told) == self.n_shards
+        know_all = all(one["is_ahead"] and one["values"] == facts[0]["values"] for one in facts)
+        return know_all and len(facts) == self.n_shards
 
     def may_go_ahead(self, names, counts):
-        """Whether a partition with so many rows of these classes may learn from them before it knows what others have."""
+        """Whether a partition with these counts of classes may learn from its rows before it knows those of the others."""
         weights = json.loads(self.options).get("class-weights")
         weighted = weights["given"] if isinstance(weights, dict) else ()
         return self.mixing is not None and sum(count > 0 for count in counts) > 1 and set(weighted) <= set(names)
@@ -780,11 +780,11 @@ class _Pack:
         for part, number, pack in packs:
             n_bytes += len(pack)
             yield _packed(shard, part, number, pack)
-        told = {
+        facts = {
             "values": values, "counts": packing.counts, "n_validation": packing.n_validation, "width": width,
             "fingerprint": packing.fingerprint, "bytes": n_bytes, "is_ahead": is_ahead,
         }
-        yield _packed(shard, "told", 0, json.dumps(told).encode())
+        yield _packed(shard, "facts", 0, json.dumps(facts).encode())
 
     def hashed(self, texts, before):
         """Rows of texts."""
@@ -825,7 +825,7 @@ def _parts(batches):
 
 
 def _give_back():
-    """Gives memory that nobody uses back to the system: a worker lives on after its task, and so would its heap."""
+    """Returns unused memory to the system: a worker outlives its task, and so would its heap."""
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -886,12 +886,12 @@ class _Scores(_Judge):
         if first is None:
             return
         data = (pack for _, _, pack in itertools.chain([first], packs))
-        said = _rosenblatt.validation_scores(_native(self.held.value), data)
-        yield pa.RecordBatch.from_pydict({"shard": pa.array([first[0]], pa.int32()), "said": pa.array([said], pa.binary())})
+        scores = _rosenblatt.validation_scores(_native(self.held.value), data)
+        yield pa.RecordBatch.from_pydict({"shard": pa.array([first[0]], pa.int32()), "scores": pa.array([scores], pa.binary())})
 
 
 class _Predict:
-    """What a model says of a batch of rows: the class that each is of (`said`), `raw` scores or the `probability` of classes."""
+    """Predictions for a batch of rows: the class of each (`class`), `raw` scores or the `probability` of classes."""
 
     def __init__(self, held, values, what, text=None):
         self.held, self.values, self.what, self.text = held, values, what, text
@@ -902,7 +902,7 @@ class _Predict:
             answers = self.of(pa.table({self.text: parts[0]}))
         else:
             answers = self.of(_last_matrix(parts))
-        if self.what == "said":
+        if self.what == "class":
             return pa.array(answers, pa.string() if isinstance(self.values[0], str) else pa.float64())
         offsets = pa.array(np.arange(len(answers) + 1, dtype=np.int32) * len(self.values))
         return pa.ListArray.from_arrays(offsets, pa.array(answers.ravel()))
@@ -911,15 +911,15 @@ class _Predict:
         """An answer for each row."""
         model = _native(self.held.value)
         if isinstance(rows, pa.Table):
-            asked = {"said": "classes", "raw": "scores", "probability": "probabilities"}[self.what]
+            asked = {"class": "classes", "raw": "scores", "probability": "probabilities"}[self.what]
             answers = model.predict_source(rows, asked)
         else:
             width = _width(rows)
             if width != model.n_features:
                 raise ValueError(f"rows have {width} features, but the model knows {model.n_features}")
-            ask = {"said": model.predict, "raw": model.decision_function, "probability": model.predict_proba}[self.what]
+            ask = {"class": model.predict, "raw": model.decision_function, "probability": model.predict_proba}[self.what]
             answers = ask(rows)
-        if self.what == "said":
+        if self.what == "class":
             text = isinstance(self.values[0], str)
             return np.array(self.values, dtype=object if text else np.float64)[np.frombuffer(answers, np.intp)]
         numbers = np.frombuffer(answers, np.float64)
@@ -953,7 +953,7 @@ def _arrow_udf(function, kind):
     def of_pandas(*columns):
         return pd.Series(function(*[pa.array(column) for column in columns]).to_pylist())
 
-    # As Spark wants to be told, and cannot look up from here.
+    # Spark needs this and cannot look it up from here.
     of_pandas.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     return F.pandas_udf(of_pandas, kind)
 

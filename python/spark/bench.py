@@ -3,7 +3,7 @@
 Time to the test accuracy of MLlib's default, on sparse text (1 M rows of 2^18 features, `text=1000000`), dense rows (5 M
 of 28 numbers in a vector, `dense=5000000`) and the same in 28 columns, which MLlib has to assemble (`columns=5000000`);
 `transform`; peak memory of executors and their Python workers; bytes through the driver in
-each epoch. `DEADLINE=SECONDS` is how long a fit may take; whoever is not ready by then is ended, and that is what is written down.
+each epoch. `DEADLINE=SECONDS` is how long a fit may take; a fit that takes longer is ended and recorded as such.
 """
 
 import json
@@ -159,11 +159,11 @@ def within_deadline(spark, work):
 class Task:
     """One kind of rows, and what everybody makes of them."""
 
-    def __init__(self, spark, cluster, told, data, kind, n_rows):
+    def __init__(self, spark, cluster, results, data, kind, n_rows):
         self.spark, self.cluster, self.kind = spark, cluster, kind
         self.train = made(spark, data, kind, n_rows, 0)
         self.test = made(spark, data, kind, n_rows // 5, 1000)
-        self.told = told["tasks"][kind] = {
+        self.results = results["tasks"][kind] = {
             "rows": self.train.count(), "test": self.test.count(), "fits": [], "turns": {}, "transform": {},
         }
         self.rivals = {}
@@ -185,10 +185,10 @@ class Task:
         if seconds is None:
             entry["more than"] = DEADLINE
         else:
-            entry["accuracy"] = round(model.transform(self.test).where("label = prediction").count() / self.told["test"], 5)
+            entry["accuracy"] = round(model.transform(self.test).where("label = prediction").count() / self.results["test"], 5)
         if hasattr(model, "history"):
             entry["epochs"] = model.history
-        self.told["fits"].append(entry)
+        self.results["fits"].append(entry)
         print(self.kind, name, seconds, entry["accuracy"], peak.peaks, flush=True)
         return model, entry["accuracy"]
 
@@ -197,29 +197,29 @@ class Task:
         for _ in range(N_TURNS):
             for name, learner in self.rivals.items():
                 _, seconds = within_deadline(self.spark, lambda: learner.fit(self.train))
-                self.told["turns"].setdefault(name, []).append(seconds)
-        print(self.kind, "turns", self.told["turns"], flush=True)
+                self.results["turns"].setdefault(name, []).append(seconds)
+        print(self.kind, "turns", self.results["turns"], flush=True)
 
     def transform(self, models):
-        """The least of five times each, in turns; of `prediction` alone and of all columns, which nobody keeps; of rows in
+        """The least of five times each, in turns; of `prediction` alone and of all columns, which are not kept; of rows in
         Parquet, and of rows that are in memory."""
         for where in ("Parquet", "memory"):
             if where == "memory":
                 self.test.cache().count()
             for _ in range(5):
                 for name, model in models.items():
-                    said = model.transform(self.test)
-                    for what, asked in (("prediction", said.select("prediction")), ("all", said)):
+                    predicted = model.transform(self.test)
+                    for what, asked in (("prediction", predicted.select("prediction")), ("all", predicted)):
                         _, seconds = timed(lambda: asked.write.format("noop").mode("overwrite").save())
-                        self.told["transform"].setdefault(name, {}).setdefault(f"{what}, {where}", []).append(seconds)
+                        self.results["transform"].setdefault(name, {}).setdefault(f"{what}, {where}", []).append(seconds)
         self.test.unpersist()
-        print(self.kind, "transform", self.told["transform"], flush=True)
+        print(self.kind, "transform", self.results["transform"], flush=True)
 
 
 def driver(n_shards=8, n_weights=1 << 22):
-    """What an epoch costs the driver and whoever adds shares, without Spark: bytes and seconds, where few weights move in a
+    """What an epoch costs the driver and the tasks that add shares, without Spark: bytes and seconds, where few weights move in a
     shard and where all do."""
-    told, random = [], np.random.default_rng(0)
+    results, random = [], np.random.default_rng(0)
     options = json.dumps({"epochs": 2, "validation": None, "order": "given"})
     for n_moved in (n_weights // 128, n_weights):
         packed = []
@@ -236,12 +236,12 @@ def driver(n_shards=8, n_weights=1 << 22):
         added, adding = timed(lambda: _rosenblatt.add_shares(shares))
         _, mixing = timed(lambda: mixture.take(shares))
         start, published = timed(mixture.start)
-        told.append({
+        results.append({
             "weights": n_weights, "moved": n_moved, "shards": n_shards, "bytesPublished": len(start), "publish": published,
             "bytesReturned": sum(map(len, shares)), "take": mixing, "add": adding, "bytesAdded": len(added),
             "epoch": sorted(seconds for _, seconds in epochs)[n_shards // 2],
         })
-    return told
+    return results
 
 
 def main(folder="target/python/spark-bench", *sizes):
@@ -249,30 +249,30 @@ def main(folder="target/python/spark-bench", *sizes):
     data = Path("target/python/spark-data").absolute()
     data.mkdir(parents=True, exist_ok=True)
     sizes = dict(size.split("=") for size in sizes) or {"text": 1_000_000, "dense": 5_000_000, "columns": 5_000_000}
-    told = {
+    results = {
         "partitions": N_PARTITIONS, "deadline": DEADLINE, "cores": os.cpu_count(), "spark": pyspark.__version__,
         "rosenblatt": rosenblatt.__version__, "python": platform.python_version(), "tasks": {},
     }
-    told["driver"] = driver()
+    results["driver"] = driver()
     with Cluster(Path("target/python/spark-cluster").absolute(), memory="4g") as cluster:
         spark = cluster.session(**{"spark.executor.memory": "3g", "spark.driver.memory": "2g"})
         for kind, n_rows in sizes.items():
-            task = Task(spark, cluster, told, data, kind, int(n_rows))
-            # Everything is warm before anybody is timed: the pages of the files, the JVM, Python workers.
+            task = Task(spark, cluster, results, data, kind, int(n_rows))
+            # Warm up everything before the first timing: the pages of the files, the JVM, Python workers.
             few = task.train.limit(2000).cache()
             theirs = [task.theirs(learner) for learner in (LogisticRegression(maxIter=2), LinearSVC(maxIter=2))]
             for learner in (*theirs, task.ours(maxIter=1)):
                 with Peak(cluster) as peak:
                     learner.fit(few).transform(few).collect()
             # What a Python worker takes that has all modules and hardly a row.
-            task.told["idle"] = peak.peaks
+            task.results["idle"] = peak.peaks
             few.unpersist()
             models = {}
             for learner in (LogisticRegression(), LinearSVC()):
                 name = type(learner).__name__
                 task.rivals[name] = task.theirs(learner)
                 models[name], _ = task.fit(name, task.rivals[name])
-            asked = task.told["fits"][0]["accuracy"]
+            asked = task.results["fits"][0]["accuracy"]
             for algorithm in ("perceptron", "logistic"):
                 for epochs in (1, 2, 4, 8):
                     settings = {"algorithm": algorithm, "maxIter": epochs, "validationFraction": 0.0, "order": "given"}
@@ -283,7 +283,7 @@ def main(folder="target/python/spark-bench", *sizes):
             task.again()
             task.fit("perceptron, as it comes", task.ours())
             task.transform({name: model for name, model in models.items() if model is not None})
-            Path(folder, "raw.json").write_text(json.dumps(told, indent=1))
+            Path(folder, "raw.json").write_text(json.dumps(results, indent=1))
         spark.stop()
 
 

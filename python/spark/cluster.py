@@ -60,7 +60,7 @@ class Cluster:
             if found:
                 return found[1]
             time.sleep(0.1)
-        raise TimeoutError(f"{name} said nothing like {pattern!r} in {deadline} s")
+        raise TimeoutError(f"{name} printed nothing like {pattern!r} in {deadline} s")
 
     def below(self, worker, pattern):
         """The processes that a worker started, directly or not, whose command is like this."""

@@ -27,8 +27,8 @@ def main(folder):
     parts = data.select("features", "label").mapInArrow(_numbered, "part int, features array<double>, label double").collect()
     order = [(row.part, *row.features, row.label) for row in parts]
     np.save(folder / "order.npy", np.array(order))
-    said = model.transform(data).select("label", "prediction", "rawPrediction", "probability").collect()
-    np.save(folder / "said.npy", np.array([(row.prediction, row.probability[1]) for row in said]))
+    answers = model.transform(data).select("label", "prediction", "rawPrediction", "probability").collect()
+    np.save(folder / "answers.npy", np.array([(row.prediction, row.probability[1]) for row in answers]))
     again = PerceptronClassifier(
         maxIter=3, seed=1, probabilityCol="probability", checkpointDir=f"{folder}/checkpoints", resume=True
     ).fit(data)

@@ -1,6 +1,6 @@
 """What the loops beside it share: made-up rows of one place, and what is done where they lie.
 
-Features are parts of 64, so that sums and means of four places are exact: whoever adds in another order gets the same bits.
+Features are parts of 64, so that sums and means of four places are exact: adding in another order gives the same bits.
 """
 
 import json
@@ -33,7 +33,7 @@ def epoch(start, place, packed):
 
 
 def mixed(counts, each):
-    """The model; `each` has every place make an epoch from where it is told to start."""
+    """The model; `each` makes every place run an epoch from the given start."""
     mixture = _rosenblatt.Mixture(OPTIONS, NAMES, np.sum(counts, axis=0).tolist(), N_FEATURES, N_PLACES)
     while not mixture.is_over:
         number, rounds, mistakes, *_ = mixture.take(each(mixture.start()))

@@ -7,7 +7,7 @@ shift 2
 start=()
 for ((epoch = 1; epoch <= epochs; epoch++)); do
     for rows; do
-        # Whoever fails leaves no model, and then there is no mean.
+        # A place that fails leaves no model, and then there is no mean.
         rm -f "$rows.model"
         "${ROSENBLATT:-rosenblatt}" train "$rows" "${start[@]}" --algorithm perceptron --epochs 1 --order given --readout last \
             --scale none --patience 0 --holdout 0 --model "$rows.model" > "$rows.log" 2>&1 &

@@ -71,7 +71,7 @@ def rows(n_rows, n_classes=2, seed=0):
 
 
 def frame(spark, X, y, n_partitions):
-    """The rows, in their order, in so many partitions of their order."""
+    """The rows, in their order, in `n_partitions` partitions."""
     data = [(Vectors.dense(row), float(label)) for row, label in zip(X.tolist(), y)]
     return spark.sparkContext.parallelize(data, n_partitions).toDF(["features", "label"])
 
@@ -82,7 +82,7 @@ def parts(n_rows, n_partitions):
 
 
 def by_hand(X, y, cuts, options, group=None, calibrate=None):
-    """The same training without Spark, the last partition first: the model's bytes. Rows are cut into so many parts, or there."""
+    """The same training without Spark, the last partition first: the model's bytes. `cuts` is the number of parts, or where to cut."""
     options = json.dumps(options)
     values, classes = np.unique(y, return_inverse=True)
     names = [str(int(value)) for value in values]
@@ -106,8 +106,8 @@ def by_hand(X, y, cuts, options, group=None, calibrate=None):
             mixture.judged(*_rosenblatt.count_errors(mixture.model_so_far(), iter(held)))
     if calibrate is None:
         return mixture.model().to_bytes()
-    said = [_rosenblatt.validation_scores(mixture.model(), iter(one[1])) for one in packed]
-    return _rosenblatt.with_probabilities(mixture.model(), calibrate, said).to_bytes()
+    scores = [_rosenblatt.validation_scores(mixture.model(), iter(one[1])) for one in packed]
+    return _rosenblatt.with_probabilities(mixture.model(), calibrate, scores).to_bytes()
 
 
 @pytest.mark.parametrize("settings, fixed", [
@@ -137,8 +137,8 @@ def test_speculation_and_the_order_of_completion_change_no_bit(spark):
             yield batch
 
     data = frame(spark, X, y, 4)
-    said = {"epochs": 4, "seed": 1, "validation": {"fraction": 0.1, "patience": 5}}
-    expected = by_hand(X, y, 4, said)
+    learning = {"epochs": 4, "seed": 1, "validation": {"fraction": 0.1, "patience": 5}}
+    expected = by_hand(X, y, 4, learning)
     began = time.monotonic()
     unwrapped = data.select(F.unwrap_udt("features").alias("features"), "label")
     dawdling = unwrapped.mapInArrow(dawdle, unwrapped.schema)
@@ -151,9 +151,9 @@ def test_speculation_and_the_order_of_completion_change_no_bit(spark):
 def test_a_tree_adds_groups_in_their_order(spark, monkeypatch):
     X, y = rows(1400)
     monkeypatch.setattr(spark_module, "_TREE", 3)
-    said = {"epochs": 2, "validation": None}
+    learning = {"epochs": 2, "validation": None}
     fitted = PerceptronClassifier(maxIter=2, validationFraction=0.0).fit(frame(spark, X, y, 7))
-    assert fitted._data == by_hand(X, y, 7, said, group=2)
+    assert fitted._data == by_hand(X, y, 7, learning, group=2)
 
 
 @pytest.mark.parametrize("settings", [
@@ -161,23 +161,23 @@ def test_a_tree_adds_groups_in_their_order(spark, monkeypatch):
 ])
 def test_what_is_learned_while_rows_are_packed_has_the_same_bits(spark, settings):
     X, y = rows(1200, seed=6)
-    said = {"epochs" if name == "maxIter" else name: value for name, value in settings.items()}
+    learning = {"epochs" if name == "maxIter" else name: value for name, value in settings.items()}
     for fraction, validation in ((0.0, None), (0.1, {"fraction": 0.1, "patience": 5})):
         fitted = PerceptronClassifier(validationFraction=fraction, **settings).fit(frame(spark, X, y, 4))
-        assert fitted._data == by_hand(X, y, 4, {**said, "validation": validation})
+        assert fitted._data == by_hand(X, y, 4, {**learning, "validation": validation})
         went_ahead = fitted.history[0]["bytesPublished"] == 0
         assert went_ahead == ("order" in settings or not fraction)
     # A place that does not know all classes cannot go ahead, nor can one that has to know how many rows others have.
     y[:300] = 0
     fitted = PerceptronClassifier(validationFraction=0.0, **settings).fit(frame(spark, X, y, 4))
-    assert fitted._data == by_hand(X, y, 4, {**said, "validation": None}) and fitted.history[0]["bytesPublished"]
+    assert fitted._data == by_hand(X, y, 4, {**learning, "validation": None}) and fitted.history[0]["bytesPublished"]
     even = PerceptronClassifier(validationFraction=0.0, classWeight="balanced", **settings).fit(frame(spark, X, y, 4))
-    assert even._data == by_hand(X, y, 4, {**said, "validation": None, "class-weights": "balanced"})
+    assert even._data == by_hand(X, y, 4, {**learning, "validation": None, "class-weights": "balanced"})
     # Nor one that has no row of a class that was given a weight.
     X, y = rows(1200, n_classes=3, seed=7)
     y[:300][y[:300] == 2] = 0
     given = PerceptronClassifier(validationFraction=0.0, classWeight={"0": 1.0, "2": 3.0}, **settings).fit(frame(spark, X, y, 4))
-    assert given._data == by_hand(X, y, 4, {**said, "validation": None, "class-weights": {"given": {"0": 1.0, "2": 3.0}}})
+    assert given._data == by_hand(X, y, 4, {**learning, "validation": None, "class-weights": {"given": {"0": 1.0, "2": 3.0}}})
     assert given.history[0]["bytesPublished"]
 
 
@@ -186,23 +186,23 @@ def test_a_worker_goes_ahead_only_with_what_it_knows():
     arrays = pa.list_(pa.float64())
     X, y = rows(3000, n_classes=3, seed=8)
 
-    def told_of(n_shards, labels, keeps=True, **said):
-        options = json.dumps({"validation": None, "order": "given", "epochs": 1, **said})
+    def facts_of(n_shards, labels, keeps=True, **learning):
+        options = json.dumps({"validation": None, "order": "given", "epochs": 1, **learning})
         pack = spark_module._Pack(options, n_shards, None, "uniform", keeps)
         batches = [batch(X[at : at + 500].tolist(), arrays, labels[at : at + 500]) for at in range(0, len(labels), 500)]
         packed = [row for one in pack.packs(0, iter(batches)) for row in one.to_pylist()]
-        told = json.loads(packed[-1]["data"])
-        assert any(row["part"] == "share" for row in packed) == told["is_ahead"]
-        return pack, told
+        facts = json.loads(packed[-1]["data"])
+        assert any(row["part"] == "share" for row in packed) == facts["is_ahead"]
+        return pack, facts
 
     two = np.where(y == 2, 0, y)
-    pack, whole = told_of(2, y)
-    lacking, given = told_of(2, two)[1], {"class-weights": {"given": {"0": 1.0, "2": 3.0}}}
+    pack, whole = facts_of(2, y)
+    lacking, given = facts_of(2, two)[1], {"class-weights": {"given": {"0": 1.0, "2": 3.0}}}
     assert pack.went_ahead([whole, whole]) and not pack.went_ahead([whole]) and not pack.went_ahead([whole, lacking])
-    assert lacking["is_ahead"] and not told_of(2, 0 * y)[1]["is_ahead"]
-    assert told_of(2, y, **given)[1]["is_ahead"] and not told_of(2, two, **given)[1]["is_ahead"]
+    assert lacking["is_ahead"] and not facts_of(2, 0 * y)[1]["is_ahead"]
+    assert facts_of(2, y, **given)[1]["is_ahead"] and not facts_of(2, two, **given)[1]["is_ahead"]
     # The fingerprint is of all rows, whether they are kept or not, and wherever the epoch ended.
-    fingerprints = {told_of(1, y, keeps, **{"max-updates": most})[1]["fingerprint"] for keeps in (True, False) for most in (5, None)}
+    fingerprints = {facts_of(1, y, keeps, **{"max-updates": most})[1]["fingerprint"] for keeps in (True, False) for most in (5, None)}
     assert len(fingerprints) == 1
 
 
@@ -221,8 +221,8 @@ class Meanwhile(logging.Handler):
 @pytest.mark.parametrize("what", ["python", "executor", "worker"])
 def test_what_is_killed_in_the_middle_of_an_epoch_changes_no_bit(spark, cluster, what):
     X, y = rows(1600)
-    said = {"epochs": 8, "seed": 5, "validation": {"fraction": 0.1, "patience": 5}}
-    expected = by_hand(X, y, 4, said)
+    learning = {"epochs": 8, "seed": 5, "validation": {"fraction": 0.1, "patience": 5}}
+    expected = by_hand(X, y, 4, learning)
     if what == "worker":
         cluster.add_worker("worker-more")
     watch = Meanwhile(lambda: cluster.kill(what))
@@ -233,7 +233,7 @@ def test_what_is_killed_in_the_middle_of_an_epoch_changes_no_bit(spark, cluster,
         fitted = PerceptronClassifier(maxIter=8, seed=5).fit(frame(spark, X, y, 4))
     finally:
         log.removeHandler(watch)
-    assert watch.done and watch.done[0], "somebody was killed"
+    assert watch.done and watch.done[0], "a worker was killed"
     assert fitted._data == expected
 
 
@@ -281,7 +281,7 @@ def test_separable_rows_end_without_a_mistake_and_within_the_bound(spark):
 
 
 def test_noisy_text_is_learned_as_on_one_machine(spark):
-    """As sparse as text, one row in ten of the wrong class; judged on rows that nobody learned from."""
+    """As sparse as text, one row in ten of the wrong class; judged on fresh rows."""
     random = np.random.default_rng(3)
     n_rows, n_words, width = 24_000, 20, 1 << 14
     # Few words are frequent, most are rare.
@@ -323,20 +323,20 @@ def test_text_is_hashed_as_by_every_other_face(spark, tmp_path):
     assert alone.model._native.planes() == expected.planes()
     several = PerceptronClassifier(**{**settings, "text": {"weighting": "binary", "longest": 1}}).fit(table.repartition(3))
     for fitted in (alone, several):
-        said = fitted.transform(table).select("text", "label", "prediction").toPandas()
-        assert (said.label == said.prediction).mean() > 0.97
+        predicted = fitted.transform(table).select("text", "label", "prediction").toPandas()
+        assert (predicted.label == predicted.prediction).mean() > 0.97
         fitted.model.save(tmp_path / "text.model")
-        elsewhere = rosenblatt.load(tmp_path / "text.model").predict(pa.Table.from_pandas(said[["label", "text"]]))
-        assert elsewhere.tolist() == said.prediction.tolist()
+        elsewhere = rosenblatt.load(tmp_path / "text.model").predict(pa.Table.from_pandas(predicted[["label", "text"]]))
+        assert elsewhere.tolist() == predicted.prediction.tolist()
     with pytest.raises(ValueError, match="tf-idf has to know all texts"):
         PerceptronClassifier(featuresCol="text", text={"weighting": "tf-idf"}).fit(table)
     stages = [
         Tokenizer(inputCol="text", outputCol="words"), HashingTF(inputCol="words", outputCol="features", numFeatures=1 << 18),
         PerceptronClassifier(maxIter=3),
     ]
-    said = Pipeline(stages=stages).fit(table).transform(table)
-    assert said.where("label = prediction").count() / len(lines) > 0.97
-    assert {row.prediction for row in said.select("prediction").distinct().collect()} == {"ham", "spam"}
+    predicted = Pipeline(stages=stages).fit(table).transform(table)
+    assert predicted.where("label = prediction").count() / len(lines) > 0.97
+    assert {row.prediction for row in predicted.select("prediction").distinct().collect()} == {"ham", "spam"}
 
 
 @pytest.mark.parametrize("n_classes, method", [(2, "platt"), (3, "isotonic")])
@@ -345,21 +345,21 @@ def test_probabilities_are_fitted_on_rows_that_nobody_learned_from(spark, n_clas
     data = frame(spark, X[:4000], y[:4000], 4)
     learner = PerceptronClassifier(maxIter=3, seed=2, probabilityCol="probability", calibrate=method, validationFraction=0.2)
     fitted = learner.fit(data)
-    said = {"epochs": 3, "seed": 2, "validation": {"fraction": 0.2, "patience": 5}}
-    assert fitted._data == by_hand(X[:4000], y[:4000], 4, said, calibrate=method)
+    learning = {"epochs": 3, "seed": 2, "validation": {"fraction": 0.2, "patience": 5}}
+    assert fitted._data == by_hand(X[:4000], y[:4000], 4, learning, calibrate=method)
     new = frame(spark, X[4000:], y[4000:], 2)
     answers = fitted.transform(new).select("label", "prediction", "rawPrediction", "probability").collect()
     shares = np.array([row.probability.toArray() for row in answers])
     assert np.array_equal(shares, np.frombuffer(fitted.model._native.predict_proba(X[4000:])).reshape(-1, n_classes))
     # The most probable class is named; where several are, whichever of them.
     assert np.array_equal(shares.max(axis=1), [share[int(row.prediction)] for share, row in zip(shares, answers)])
-    # What is said to be so likely is so often the case.
+    # Predicted probabilities match observed frequencies.
     assert abs(shares[:, 1].mean() - np.mean([row.label == 1 for row in answers])) < 0.03
     with pytest.raises(ValueError, match="raise validationFraction"):
         PerceptronClassifier(probabilityCol="probability", validationFraction=0.0).fit(data)
     with pytest.raises(ValueError, match="too few rows"):
         PerceptronClassifier(probabilityCol="probability").fit(frame(spark, X[:90], y[:90], 2))
-    plain = PerceptronModel(by_hand(X[:4000], y[:4000], 4, said), sorted(set(y)))
+    plain = PerceptronModel(by_hand(X[:4000], y[:4000], 4, learning), sorted(set(y)))
     with pytest.raises(ValueError, match="has no probabilities"):
         plain.transform(new, {plain.probabilityCol: "probability"})
 
@@ -382,16 +382,16 @@ def test_every_kind_of_input_gives_the_same_model(spark, monkeypatch):
     mixed = data.rdd.map(lambda row: (sparse(row) if row.label else row.features, row.label)).toDF(["features", "label"])
     arrays = data.rdd.map(lambda row: (row.features.toArray().tolist(), row.label)).toDF(["features", "label"])
     model = PerceptronModel(expected, [0.0, 1.0])
-    said = [row.prediction for row in model.transform(data).collect()]
-    assert [row.prediction for row in columns.transform(flat).collect()] == said
+    predictions = [row.prediction for row in model.transform(data).collect()]
+    assert [row.prediction for row in columns.transform(flat).collect()] == predictions
     for same in (thin, mixed, arrays):
         assert PerceptronClassifier(**settings).fit(same)._data == expected
-        assert [row.prediction for row in model.transform(same).collect()] == said
+        assert [row.prediction for row in model.transform(same).collect()] == predictions
     # As Spark 4.0 has it.
     monkeypatch.delattr(F, "arrow_udf")
     for same in (thin, arrays):
-        assert [row.prediction for row in model.transform(same).select("prediction").collect()] == said
-    assert [row.prediction for row in columns.transform(flat).select("prediction").collect()] == said
+        assert [row.prediction for row in model.transform(same).select("prediction").collect()] == predictions
+    assert [row.prediction for row in columns.transform(flat).select("prediction").collect()] == predictions
     twice = flat.withColumn("weight", F.lit(1.0))
     weighted = PerceptronClassifier(inputCols=[*"abcdef"], weightCol="weight", **settings).fit(twice)
     assert weighted.model._native.planes() == columns.model._native.planes()
@@ -413,7 +413,7 @@ def test_rows_that_are_none_are_refused_and_named():
     vectors = pa.struct([("type", pa.int8()), ("size", pa.int32()), ("indices", pa.list_(pa.int32())), ("values", arrays)])
     sparse, thick = {"type": 0, "size": 2, "indices": [1], "values": [1.0]}, {"type": 1, "values": [1.0, 2.0, 3.0]}
     nan = float("nan")
-    for second, said in [
+    for second, message in [
         (batch([[1.0, 2.0], None, [1.0, 1.0]], arrays), "row 4: its features is missing"),
         (batch([[1.0, 2.0], [1.0, None], [1.0, 1.0]], arrays), "row 4: feature 1 is missing"),
         (batch([[1.0, 2.0], [1.0], [1.0, 1.0]], arrays), "row 4 has 1 features, where the first one here has 2"),
@@ -430,7 +430,7 @@ def test_rows_that_are_none_are_refused_and_named():
         (batch(whole, arrays, weights=[1.0, nan, 1.0]), "row 4: its weight should be zero or positive, but is nan"),
     ]:
         first = batch(whole, arrays, weights=None if "weight" not in second.schema.names else [1.0, 1.0, 1.0])
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             list(spark_module._Pack(json.dumps({"validation": None}), 3, None).packs(0, iter([first, second])))
     reading = json.dumps({"text-columns": ["t"], "hash-bits": 8, "text": {"weighting": "count"}, "label": "absent", "scaling": "none"})
     with pytest.raises(ValueError, match="row 1: its text is missing"):
@@ -460,15 +460,15 @@ def test_tables_that_are_none_are_refused_and_odd_ones_are_not(spark):
     weighed = spark.createDataFrame(columns, [*"abcdef", "label", "w"]).coalesce(1)
     given = {"inputCols": [*"abcdef"], "order": "given", "readout": "last", **settings}
     light = PerceptronClassifier(weightCol="w", **given).fit(weighed)
-    said = {"epochs": 1, "validation": None}
-    without = by_hand(X[weights > 0], y[weights > 0], 1, {**said, "order": "given", "readout": "last"})
+    learning = {"epochs": 1, "validation": None}
+    without = by_hand(X[weights > 0], y[weights > 0], 1, {**learning, "order": "given", "readout": "last"})
     assert light.model._native.planes() == _rosenblatt.Model.from_bytes(without).planes()
     # Partitions without rows, and more partitions than rows.
     few = PerceptronClassifier(**settings).fit(frame(spark, X[:5], [0.0, 1, 0, 1, 1], 12))
     single = [slice(row, row + 1) for row in range(5)]
-    assert few._data == by_hand(X[:5], np.array([0.0, 1, 0, 1, 1]), single, said)
+    assert few._data == by_hand(X[:5], np.array([0.0, 1, 0, 1, 1]), single, learning)
     # Labels are in the order of numbers, not of digits, and words in that of the alphabet.
-    plain, is_one = _rosenblatt.Model.from_bytes(by_hand(X, y, 3, said)), F.col("label") == 1
+    plain, is_one = _rosenblatt.Model.from_bytes(by_hand(X, y, 3, learning)), F.col("label") == 1
     tens = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, 10).otherwise(9)))
     assert tens.classes == [9.0, 10.0] and tens.model._native.planes() == plain.planes()
     words = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, "no").otherwise("yes")))
@@ -524,11 +524,11 @@ def test_connect_gives_the_same_bits(tmp_path):
     subprocess.run([sys.executable, LOOPS / "connect_fit.py", tmp_path], check=True, timeout=240)
     order = np.load(tmp_path / "order.npy")
     cuts = [np.flatnonzero(order[:, 0] == part) for part in range(3)]
-    said = {"epochs": 3, "seed": 1, "validation": {"fraction": 0.1, "patience": 5}}
-    expected = by_hand(np.ascontiguousarray(order[:, 1:-1]), order[:, -1], cuts, said, calibrate="platt")
+    learning = {"epochs": 3, "seed": 1, "validation": {"fraction": 0.1, "patience": 5}}
+    expected = by_hand(np.ascontiguousarray(order[:, 1:-1]), order[:, -1], cuts, learning, calibrate="platt")
     assert (tmp_path / "model").read_bytes() == expected
     model = _rosenblatt.Model.from_bytes(expected)
-    answers = np.load(tmp_path / "said.npy")
+    answers = np.load(tmp_path / "answers.npy")
     assert len(answers) == 1500 and np.all((answers[:, 0] == 1) == (answers[:, 1] > 0.5))
     assert sorted(answers[:, 1]) == sorted(np.frombuffer(model.predict_proba(X)).reshape(-1, 2)[:, 1])
     assert "row" in (tmp_path / "error").read_text()
@@ -602,10 +602,10 @@ def test_a_model_tells_its_weights_and_how_good_it_is(spark):
     assert learned.coefficientMatrix.numRows == 1 and len(learned.interceptVector) == 1
     assert learned.hasSummary and learned.summary.totalIterations == 3 and len(learned.summary.objectiveHistory) == 3
     judged = learned.evaluate(frame(spark, X, y, 2))
-    said = (scores > 0).astype(float)
-    assert judged.labels == [0.0, 1.0] and judged.accuracy == pytest.approx(np.mean(said == y))
-    assert judged.recallByLabel == pytest.approx([np.mean(said[y == one] == one) for one in (0, 1)])
-    assert judged.precisionByLabel == pytest.approx([np.mean(y[said == one] == one) for one in (0, 1)])
+    predicted = (scores > 0).astype(float)
+    assert judged.labels == [0.0, 1.0] and judged.accuracy == pytest.approx(np.mean(predicted == y))
+    assert judged.recallByLabel == pytest.approx([np.mean(predicted[y == one] == one) for one in (0, 1)])
+    assert judged.precisionByLabel == pytest.approx([np.mean(y[predicted == one] == one) for one in (0, 1)])
     assert len(judged.fMeasureByLabel()) == 2 and judged.predictions.count() == 400
     X, y = rows(300, n_classes=3)
     three = PerceptronClassifier(maxIter=2).fit(frame(spark, X, y, 2))
@@ -628,6 +628,6 @@ def test_wrong_parameters_are_refused_before_a_job(name, value):
         def __getattr__(self, asked):
             raise AssertionError(f"the rows were asked for {asked}")
 
-    with pytest.raises(ValueError, match=name if name != "algorithm" else "did you mean `perceptron`") as said:
+    with pytest.raises(ValueError, match=name if name != "algorithm" else "did you mean `perceptron`") as error:
         PerceptronClassifier(**{name: value})._fit(Untouched())
-    assert "line 1" not in str(said.value)
+    assert "line 1" not in str(error.value)

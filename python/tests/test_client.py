@@ -14,7 +14,7 @@ def address(tmp_path):
     rows = "legs,weight,label\n" + "4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n" * 5
     (tmp_path / "pets.csv").write_text(rows)
     trained = rosenblatt.train(tmp_path / "pets.csv", algorithm="perceptron")
-    # Who names a rule wants no race, though it is the one that options say when nothing is said.
+    # A named rule means no race, though it is the default rule.
     assert trained.race is None
     trained.model.save(tmp_path / "pets.model")
     words = [os.environ["ROSENBLATT"], "serve", str(tmp_path), "--address", "127.0.0.1:0"]

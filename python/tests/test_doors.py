@@ -108,9 +108,9 @@ def test_models_through_every_door(seed, tmp_path):
                 assert np.array_equal(scores(estimator.model_, one), expected[row : row + 1]), row
     again = pickle.loads(pickle.dumps(estimator))
     assert np.array_equal(scores(again, X), expected)
-    told = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
+    judged = estimator.model_.evaluate(tmp_path / "l.csv", label="kind")
     wrong = np.mean(classes.astype(int) != y)
-    assert told["rows"] == len(X) and told["error"] == pytest.approx(wrong)
+    assert judged["rows"] == len(X) and judged["error"] == pytest.approx(wrong)
     if PROGRAM is not None:
         asked = [PROGRAM, "predict", tmp_path / "l.csv", "--model", tmp_path / "m.model"]
         done = subprocess.run(asked, capture_output=True, text=True, check=True)
@@ -214,9 +214,9 @@ def test_a_model_explains_what_it_predicts(tmp_path):
     X = rng.normal(size=(60, 3)) * [1, 100, 0.01] + [0, 500, 1]
     y = (X[:, 1] > 500).astype(int)
     fitted = rosenblatt.AveragedPerceptron().fit(X, y)
-    for told, expected in zip(fitted.model_.explain(X[:5], most=3), fitted.coef_ * X[:5]):
-        sign = 1 if told["class"] == "1" else -1
-        spoken = {one["feature"]: one["contribution"] for one in told["for"] + told["against"]}
+    for reasons, expected in zip(fitted.model_.explain(X[:5], most=3), fitted.coef_ * X[:5]):
+        sign = 1 if reasons["class"] == "1" else -1
+        spoken = {one["feature"]: one["contribution"] for one in reasons["for"] + reasons["against"]}
         assert spoken == {f"feature {place + 1}": sign * value for place, value in enumerate(expected)}
     numbers = Regressor().fit(X, X @ [1.0, 0.5, 30.0])
     for reasons, expected in zip(numbers.model_.explain(X[:5], most=3), numbers.predict(X[:5])):

@@ -164,10 +164,10 @@ def test_partial_fit_goes_on_from_a_fit(cancer):
 
 def test_epochs_are_told_and_may_be_ended(cancer):
     X, y = cancer
-    told = []
-    fitted = rosenblatt.AveragedPerceptron(max_iter=50, stop_when_clean=False, callback=lambda epoch: told.append(epoch) or len(told) == 3)
+    epochs = []
+    fitted = rosenblatt.AveragedPerceptron(max_iter=50, stop_when_clean=False, callback=lambda epoch: epochs.append(epoch) or len(epochs) == 3)
     assert fitted.fit(X, y).n_iter_ == 3
-    assert [epoch["epoch"] for epoch in told] == [1, 2, 3] and told[0]["rounds"] == len(y) and told[0]["mistakes"] > 0
+    assert [epoch["epoch"] for epoch in epochs] == [1, 2, 3] and epochs[0]["rounds"] == len(y) and epochs[0]["mistakes"] > 0
     with pytest.raises(ZeroDivisionError):
         rosenblatt.AveragedPerceptron(callback=lambda epoch: 1 / 0).fit(X, y)
 
@@ -405,7 +405,7 @@ def test_more_entries_than_there_are_is_an_exception():
     import scipy.sparse
     from rosenblatt import _rosenblatt
 
-    # One value that is said to be 2^31 of them, in memory that is not there.
+    # One value, strided to look like 2^31 of them, in memory that is not there.
     data = np.lib.stride_tricks.as_strided(np.ones(1), (2**31 + 8,), (0,))
     indices = np.lib.stride_tricks.as_strided(np.zeros(1, np.int32), (2**31 + 8,), (0,))
     with pytest.raises((ValueError, TypeError)):
@@ -492,9 +492,9 @@ def test_wrong_parameters_are_named(name, values):
     for value in values:
         wrong = rosenblatt.PassiveAggressive(**{name: value})
         for learn in (wrong.fit, wrong.partial_fit):
-            with pytest.raises(ValueError, match=name) as said:
+            with pytest.raises(ValueError, match=name) as error:
                 learn(X, y)
-            assert "column" not in str(said.value) and "line 1" not in str(said.value)
+            assert "column" not in str(error.value) and "line 1" not in str(error.value)
             if name in ("class_weight", "costs"):
                 break
 

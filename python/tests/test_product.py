@@ -40,8 +40,8 @@ def test_a_model_predicts_files_tables_and_arrays(tmp_path):
     assert np.array_equal(model.predict(rows), by_file)
     assert model.predict_proba(rows).shape == (150, 3)
     assert model.decision_function(rows).shape == (150, 3)
-    told = model.evaluate(BUNDLED / "iris.csv")
-    assert told["rows"] == 150 and told["error"] < 0.1
+    judged = model.evaluate(BUNDLED / "iris.csv")
+    assert judged["rows"] == 150 and judged["error"] < 0.1
     assert len(model.explain(rows[:2], most=3)) == 2
     assert model.plot(BUNDLED / "iris.csv", "confusion").startswith("<?xml")
     assert "<html" in model.report(BUNDLED / "iris.csv")
@@ -69,7 +69,7 @@ def test_compare_and_trace():
 def test_ctrl_c_is_answered_within_a_second():
     script = (
         "import numpy as np, rosenblatt, signal, time\n"
-        # Whoever runs the tests in the background may have signals of this kind ignored, and children inherit that.
+        # A shell that runs the tests in the background may ignore signals of this kind, and children inherit that.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "X = np.random.default_rng(0).normal(size=(200_000, 50)); y = np.arange(200_000) % 2\n"
         "print('go', flush=True)\n"
@@ -83,8 +83,8 @@ def test_ctrl_c_is_answered_within_a_second():
     assert child.stdout.readline() == "go\n"
     time.sleep(2)
     child.send_signal(signal.SIGINT)
-    _, told = child.communicate(timeout=60)
-    assert "KeyboardInterrupt" in told
+    _, errors = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
 
 
 def test_import_is_light():
@@ -116,19 +116,19 @@ def test_what_is_said_is_done(tmp_path):
     table = tmp_path / "t.csv"
     rows = [f"{'ab'[i % 2]},{i % 7},{i % 5 if i % 11 else ''},{'good day to you' if i % 2 else 'win cash now'} {i}" for i in range(120)]
     table.write_text("kind,u,v,note\n" + "\n".join(rows) + "\n")
-    said = dict(missing="mean", algorithm="pa1", params={"C": 0.1}, epochs=3)
-    by_name = rosenblatt.train(table, label="kind", text="note", **said)
+    settings = dict(missing="mean", algorithm="pa1", params={"C": 0.1}, epochs=3)
+    by_name = rosenblatt.train(table, label="kind", text="note", **settings)
     assert by_name.model.classes == ["a", "b"] and by_name.race is None
-    assert rosenblatt.train(table, label=1, text=["note"], **said).model == by_name.model
+    assert rosenblatt.train(table, label=1, text=["note"], **settings).model == by_name.model
     assert any("note=" in name or "good" in name for name in by_name.model.feature_names)
-    plain = rosenblatt.train(table, label="kind", ignore=["note"], scale="none", folds=3, calibrate="off", **said)
+    plain = rosenblatt.train(table, label="kind", ignore=["note"], scale="none", folds=3, calibrate="off", **settings)
     assert plain.story["scaling"] == "none" and not plain.model.is_calibrated
     stages = []
-    rosenblatt.train(table, label="kind", ignore=["note"], callback=stages.append, **said)
+    rosenblatt.train(table, label="kind", ignore=["note"], callback=stages.append, **settings)
     assert "training" in stages
-    assert rosenblatt.train(table, label="kind", ignore=["note"], online=True, **said).estimate is None
+    assert rosenblatt.train(table, label="kind", ignore=["note"], online=True, **settings).estimate is None
     with pytest.raises(ValueError, match="unknown field"):
-        rosenblatt.train(table, lable="kind", **said)
+        rosenblatt.train(table, lable="kind", **settings)
 
 
 def test_only_what_has_weights_is_explained(tmp_path):
@@ -161,12 +161,12 @@ def test_tables_are_read_where_they_are(tmp_path):
     # Booleans are spelled otherwise by those who write text.
     text = (tmp_path / "t.csv").read_text().replace("True", "true").replace("False", "false")
     (tmp_path / "t.csv").write_text(text)
-    said = dict(algorithm="perceptron", label="kind")
-    expected = rosenblatt.train(tmp_path / "t.csv", **said)
+    settings = dict(algorithm="perceptron", label="kind")
+    expected = rosenblatt.train(tmp_path / "t.csv", **settings)
     table = arrow.Table.from_pandas(frame, preserve_index=False)
     chunked = arrow.concat_tables([table.slice(0, 120), table.slice(120, 0), table.slice(120)])
     for given in [frame, frame.set_index(rng.permutation(300)), table, chunked, polars.from_pandas(frame)]:
-        assert rosenblatt.train(given, **said).model == expected.model, type(given)
+        assert rosenblatt.train(given, **settings).model == expected.model, type(given)
         assert np.array_equal(expected.model.predict(given), expected.model.predict(tmp_path / "t.csv"))
 
     class Stream:
@@ -178,12 +178,12 @@ def test_tables_are_read_where_they_are(tmp_path):
         def __arrow_c_stream__(self, requested_schema=None):
             return self.table.__arrow_c_stream__(requested_schema)
 
-    assert rosenblatt.train(Stream(table), **said).model == expected.model
+    assert rosenblatt.train(Stream(table), **settings).model == expected.model
     with pytest.raises(ValueError, match="cannot be read"):
         used = table.__arrow_c_stream__()
         broken = type("Broken", (), {"__arrow_c_stream__": lambda self, requested_schema=None: used})()
-        rosenblatt.train(broken, **said)
-        rosenblatt.train(broken, **said)
+        rosenblatt.train(broken, **settings)
+        rosenblatt.train(broken, **settings)
 
 
 def test_proofs_are_checked_saved_loaded_and_drawn(tmp_path):

@@ -5,7 +5,8 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import HuberRegressor, LinearRegression, QuantileRegressor, Ridge
+from sklearn.svm import LinearSVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt
@@ -32,6 +33,52 @@ def test_ridge_is_scikit_learns(l2):
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9)
         assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-12)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_quantiles_lose_no_more_than_scikit_learns(q):
+    def loss(model, X, y):
+        off = y - model.predict(X)
+        return np.maximum(q * off, (q - 1) * off).mean()
+
+    for seed in range(10):
+        X, y = _drawn(seed)
+        ours = Regressor("quantile", params={"q": q}, max_iter=500).fit(X, y)
+        # A linear program, solved exactly.
+        theirs = QuantileRegressor(quantile=q, alpha=0, solver="highs").fit(X, y)
+        assert loss(ours, X, y) == pytest.approx(loss(theirs, X, y), rel=1e-4)
+
+
+def test_huber_loses_no_more_than_scikit_learns():
+    for seed in range(10):
+        X, y = _drawn(seed)
+        y[::10] += 40
+        theirs = HuberRegressor(epsilon=1.35, alpha=0.01, tol=1e-10, max_iter=100_000).fit(X, y)
+        # Theirs finds the scale, too; ours takes what it found.
+        delta, l2 = 1.35 * theirs.scale_, 0.01 * theirs.scale_
+        ours = Regressor("huber", params={"delta": delta / y.std(), "l2": l2}, max_iter=500).fit(X, y)
+
+        def loss(model):
+            off = np.abs(y - model.predict(X))
+            costs = np.where(off < delta, off**2 / 2, delta * off - delta**2 / 2)
+            return costs.sum() + l2 / 2 * (model.coef_ @ model.coef_)
+
+        assert loss(ours) <= loss(theirs) * (1 + 1e-8)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize(("squared", "name"), [(0, "epsilon_insensitive"), (1, "squared_epsilon_insensitive")])
+def test_support_vector_regression_is_liblinears(squared, name):
+    for seed in range(10):
+        X, y = _drawn(seed)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        # Ours learns targets in standard deviations, and gives weights in their units.
+        scaled = (y - y.mean()) / y.std()
+        theirs = LinearSVR(C=0.5, epsilon=0.1, loss=name, dual=True, tol=1e-8, max_iter=1_000_000).fit(X, scaled)
+        params = {"C": 0.5, "epsilon": 0.1, "squared": squared, "tolerance": 1e-8}
+        ours = Regressor("svr", params=params, max_iter=200_000).fit(X, y)
+        np.testing.assert_allclose(ours.coef_ / y.std(), theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose((ours.intercept_ - y.mean()) / y.std(), np.ravel(theirs.intercept_)[0], atol=1e-5)
 
 
 def test_a_rule_for_classes_is_refused_and_the_other_way_round():

@@ -138,11 +138,11 @@ def test_attributes_mean_what_they_mean_to_crfsuite():
     assert named == {"word:x", "len", "flag", "e:", "n:a:b", "n:c", "n:d:e", "l:p", "l:q", "s:u", "t:v", "np", "ni",
                      "a:b:c\t\n", "plain", "b:c"}
     assert set(tagger.transition_features_) <= {(a, b) for a in "AB" for b in "AB"}
-    told = tagger.explain(X, 20)
-    assert [[token["label"] for token in line] for line in told] == tagger.predict(X) == y
+    reasons = tagger.explain(X, 20)
+    assert [[token["label"] for token in line] for line in reasons] == tagger.predict(X) == y
     weights = tagger.state_features_
-    assert dict(told[0][0]["attributes"])["len"] == pytest.approx(3.0 * weights["len", "A"])
-    assert all(token["lead"] > 0 for line in told for token in line)
+    assert dict(reasons[0][0]["attributes"])["len"] == pytest.approx(3.0 * weights["len", "A"])
+    assert all(token["lead"] > 0 for line in reasons for token in line)
 
 
 def test_it_learns_and_is_an_estimator():
@@ -156,7 +156,7 @@ def test_it_learns_and_is_an_estimator():
     assert model.score(new_X, new_y) == pytest.approx(np.mean(right))
     assert model.predict_single(new_X[0]) == model.predict(new_X)[0]
     assert model.evaluate(new_X, new_y)["sentences"] == 50
-    # Sentences without tokens are nobody's trouble, and other sequences than lists are fine.
+    # Sentences without tokens are no trouble, and other sequences than lists work.
     assert model.predict([[], new_X[0], []]) == [[], model.predict_single(new_X[0]), []]
     assert model.predict([]) == []
     kept = np.empty(len(X), dtype=object)
@@ -261,7 +261,7 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
     X, y = [[{"a": 1}, {"b": 1}]], [["A", "B"]]
     for settings, words in [
         ({"algorithm": "lbfgs"}, 'algorithm="ap"'),
-        ({"algorithm": "nobody"}, "nobody"),
+        ({"algorithm": "neverheard"}, "neverheard"),
         ({"algorithm": "svm-dual"}, "steps along single rows"),
         ({"all_possible_states": False}, "all_possible_states should be True or None"),
         ({"history": 3}, "history"),
@@ -298,11 +298,11 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
         rosenblatt.Tagger.from_bytes(bytes(spoiled))
 
 
-def test_epochs_are_told_and_may_be_ended(capsys):
+def test_epochs_are_reported_and_may_be_ended(capsys):
     words, y = sentences(40, 8)
-    told = []
-    SequencePerceptron(callback=lambda epoch: told.append(epoch) or epoch["epoch"] == 2, verbose=True).fit(dicts(words), y)
-    assert [epoch["epoch"] for epoch in told] == [1, 2] and told[0]["rounds"] == 40
+    epochs = []
+    SequencePerceptron(callback=lambda epoch: epochs.append(epoch) or epoch["epoch"] == 2, verbose=True).fit(dicts(words), y)
+    assert [epoch["epoch"] for epoch in epochs] == [1, 2] and epochs[0]["rounds"] == 40
     assert capsys.readouterr().out.startswith("epoch 1: a mistake in ")
 
     def broken(epoch):
@@ -318,8 +318,8 @@ def test_a_vote_shows_no_weights_of_its_last_hypothesis():
     for ask in (lambda: tagger.state_features_, lambda: tagger.transition_features_, lambda: tagger.explain(X[:1])):
         with pytest.raises(ValueError, match="is a vote of many"):
             ask()
-    told = tagger.model_.summary(3)
-    assert told["top-attributes"] is None and told["transitions"] is None
+    summary = tagger.model_.summary(3)
+    assert summary["top-attributes"] is None and summary["transitions"] is None
 
 
 def test_other_threads_go_on_and_ctrl_c_is_answered():
@@ -336,11 +336,11 @@ def test_other_threads_go_on_and_ctrl_c_is_answered():
                 turns.append(1)
                 time.sleep(0.01)
         threading.Thread(target=count, daemon=True).start()
-        def told(epoch):
+        def watch(epoch):
             if epoch["epoch"] == 1:
                 print(len(turns), "begun", flush=True)
         try:
-            SequencePerceptron(max_iterations=100000, callback=told).fit(X, y)
+            SequencePerceptron(max_iterations=100000, callback=watch).fit(X, y)
         finally:
             print(len(turns), flush=True)
     """
@@ -350,6 +350,6 @@ def test_other_threads_go_on_and_ctrl_c_is_answered():
     before = int(child.stdout.readline().split()[0])
     timer = threading.Timer(1.0, lambda: child.send_signal(signal.SIGINT))
     timer.start()
-    said, told = child.communicate(timeout=60)
-    assert "KeyboardInterrupt" in told
-    assert int(said) > before + 5
+    printed, errors = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert int(printed) > before + 5

@@ -14,15 +14,18 @@ use std::process::Command;
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let rules = Rules::of(&read(Path::new("deny.toml"))?);
     let lock = read(Path::new("Cargo.lock"))?;
-    let packages = built_in()?;
+    let about = output("rustc", &["-vV"])?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
+    let packages = built_in(host, &[])?;
     if words.iter().any(|word| word == "--notices") {
-        return notices(&packages);
+        println!("{}", notices(&packages)?);
+        return Ok(());
     }
     let mut complaints = rules.sources_of(&lock);
     complaints.extend(rules.licences_of(&packages));
     complaints.extend(rules.duplicates_of(&packages));
     let database = words.iter().skip_while(|word| *word != "--database").nth(1);
-    let told = match database {
+    let printed = match database {
         Some(path) => {
             let (n_advisories, found) = rules.flaws_of(&lock, Path::new(path))?;
             complaints.extend(found);
@@ -31,7 +34,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         None => "no advisory was looked at: name a copy of the database with --database".to_owned(),
     };
     if complaints.is_empty() {
-        say(&format!("{} packages of others, {told}", packages.len()));
+        say(&format!("{} packages of others, {printed}", packages.len()));
         Ok(())
     } else {
         Err(format!("not to be shipped:\n  {}", complaints.join("\n  ")))
@@ -43,36 +46,68 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// A package of others, as cargo describes it.
-struct Package {
-    name: String,
-    version: String,
-    licence: String,
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) licence: String,
+    /// What the lock file holds it to.
+    pub(crate) sum: String,
     folder: String,
 }
 
-/// The packages that are built in on this machine.
-fn built_in() -> Result<Vec<Package>, String> {
-    let output = |program: &str, arguments: &[&str]| {
-        let done = Command::new(program).args(arguments).output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(if done.status.success() { &done.stdout } else { &done.stderr });
-        if done.status.success() { Ok(said.into_owned()) } else { Err(said.into_owned()) }
-    };
-    let about = output("rustc", &["-vV"])?;
-    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
+fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let done = Command::new(program).args(arguments).output().map_err(|error| error.to_string())?;
+    let printed = String::from_utf8_lossy(if done.status.success() { &done.stdout } else { &done.stderr });
+    if done.status.success() { Ok(printed.into_owned()) } else { Err(printed.into_owned()) }
+}
+
+/// The packages of others that are built into these packages of ours on a platform; into any of ours, if none is named.
+pub(crate) fn built_in(platform: &str, roots: &[&str]) -> Result<Vec<Package>, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let words = ["metadata", "--locked", "--format-version", "1", "--filter-platform", host];
+    let words =
+        ["metadata", "--locked", "--all-features", "--format-version", "1", "--filter-platform", platform];
     let metadata: Value =
         serde_json::from_str(&output(&cargo, &words)?).map_err(|error| error.to_string())?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let all = metadata["packages"].as_array().into_iter().flatten();
-    let others = all.filter(|package| package["source"].is_string());
-    let package = |package: &Value| Package {
-        name: text(&package["name"]),
-        version: text(&package["version"]),
-        licence: text(&package["license"]),
-        folder: text(&package["manifest_path"]).trim_end_matches("Cargo.toml").to_owned(),
+    let all: Vec<&Value> = metadata["packages"].as_array().into_iter().flatten().collect();
+    let reached = reached(&metadata["resolve"], |id| {
+        all.iter().any(|one| one["id"] == *id && roots.iter().any(|root| one["name"] == *root))
+    });
+    let lock = read(Path::new("Cargo.lock"))?;
+    let sums: BTreeMap<(&str, &str), &str> =
+        locked(&lock).map(|(name, version, sum)| ((name, version), sum)).collect();
+    let others = all.iter().filter(|package| package["source"].is_string());
+    let others = others.filter(|package| roots.is_empty() || reached.contains(&text(&package["id"])));
+    let package = |package: &&Value| {
+        let (name, version) = (text(&package["name"]), text(&package["version"]));
+        Package {
+            licence: text(&package["license"]),
+            sum: sums.get(&(name.as_str(), version.as_str())).copied().unwrap_or_default().to_owned(),
+            folder: text(&package["manifest_path"]).trim_end_matches("Cargo.toml").to_owned(),
+            name,
+            version,
+        }
     };
     Ok(others.map(package).collect())
+}
+
+/// What is linked into these packages: what they need to run, and what that needs.
+fn reached(resolve: &Value, is_root: impl Fn(&Value) -> bool) -> BTreeSet<String> {
+    let nodes: Vec<&Value> = resolve["nodes"].as_array().into_iter().flatten().collect();
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&Value> = nodes.iter().copied().filter(|node| is_root(&node["id"])).collect();
+    while let Some(node) = open.pop() {
+        if !found.insert(node["id"].as_str().unwrap_or_default().to_owned()) {
+            continue;
+        }
+        for need in node["deps"].as_array().into_iter().flatten() {
+            let mut kinds = need["dep_kinds"].as_array().into_iter().flatten();
+            if kinds.any(|kind| kind["kind"].is_null()) {
+                open.extend(nodes.iter().copied().find(|node| node["id"] == need["pkg"]));
+            }
+        }
+    }
+    found
 }
 
 /// What `deny.toml` says.
@@ -199,7 +234,7 @@ impl Rules {
             ));
         }
         let (mut n_advisories, mut found) = (0, Vec::new());
-        for (name, version) in locked(lock) {
+        for (name, version, _) in locked(lock) {
             let advisories = fs::read_dir(folder.join(name)).into_iter().flatten().flatten();
             let mut paths: Vec<_> = advisories.map(|entry| entry.path()).collect();
             paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
@@ -236,15 +271,15 @@ fn inside<'w>(words: &mut std::iter::Peekable<impl Iterator<Item = &'w str>>) ->
     within
 }
 
-/// Names and versions of a lock file.
-fn locked(lock: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Names, versions and sums of a lock file.
+fn locked(lock: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     lock.split("[[package]]").skip(1).filter_map(|entry| {
         let value = |name: &str| {
             let line = entry.lines().find_map(|line| line.strip_prefix(name))?;
             Some(line.trim_start_matches([' ', '=']).trim_matches('"'))
         };
         // Without a source it is our own.
-        value("source").and(Some((value("name")?, value("version")?)))
+        value("source").and(Some((value("name")?, value("version")?, value("checksum").unwrap_or_default())))
     })
 }
 
@@ -291,10 +326,10 @@ fn matches(range: &str, version: &str) -> bool {
     })
 }
 
-/// Prints the licence texts of all packages, each text once.
-fn notices(packages: &[Package]) -> Result<(), String> {
+/// The licence texts of all packages, each text once.
+pub(crate) fn notices(packages: &[Package]) -> Result<String, String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for Package { name, version, licence, folder } in packages {
+    for Package { name, version, licence, folder, .. } in packages {
         let who = format!("{name} {version} ({licence})");
         let entries = fs::read_dir(folder).map_err(|error| format!("{folder}: {error}"))?.flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
@@ -309,10 +344,8 @@ fn notices(packages: &[Package]) -> Result<(), String> {
             }
         }
     }
-    for (text, who) in texts {
-        println!("{}\n\n{text}\n\n----\n", who.join("\n"));
-    }
-    Ok(())
+    let sections = texts.iter().map(|(text, who)| format!("{}\n\n{text}\n\n----\n", who.join("\n")));
+    Ok(sections.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -383,11 +416,12 @@ mod tests {
                     [[package]]\nname = \"b\"\nversion = \"1.0.0\"\nsource = \"git+https://elsewhere\"\n\n\
                     [[package]]\nname = \"ours\"\nversion = \"0.1.0\"\n";
         assert_eq!(rules.sources_of(lock), ["a package comes from git+https://elsewhere"]);
-        assert_eq!(locked(lock).collect::<Vec<_>>(), [("a", "1.0.0"), ("b", "1.0.0")]);
+        assert_eq!(locked(lock).collect::<Vec<_>>(), [("a", "1.0.0", ""), ("b", "1.0.0", "")]);
         let package = |name: &str, version: &str| Package {
             name: name.to_owned(),
             version: version.to_owned(),
             licence: String::new(),
+            sum: String::new(),
             folder: String::new(),
         };
         let packages = [package("syn", "2"), package("syn", "3"), package("x", "1"), package("x", "2")];

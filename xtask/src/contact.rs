@@ -1,7 +1,7 @@
 //! Contact sheets: every kind of picture on four sets of data, on light and dark paper, in a terminal and on a telephone.
 //!
-//! They are for looking at: whoever changes how pictures are drawn sees at once what became of all of them. The pictures
-//! are drawn by the program itself, and made small here.
+//! They are for looking at: change how pictures are drawn, and you see at once what became of all of them.
+//! The pictures are drawn by the program itself, and made small here.
 
 use crate::say;
 use rosenblatt_plot::{Anchor, Ink, Item, Look, Outline, Paint, Picture, Rect, Shape, Text, at};
@@ -16,14 +16,14 @@ const PAGE: &str = "docs/contact.md";
 /// The room of a picture on a sheet, and the air round it, in pixels.
 const CELL: (usize, usize) = (190, 142);
 const AIR: usize = 4;
-/// A set of data, and what the program must be told about it.
+/// A set of data, and the options that it needs.
 struct Set {
     name: &'static str,
     about: &'static str,
     file: &'static str,
-    /// What a picture of one class against the rest is told.
+    /// The options of a picture of one class against the rest.
     class: &'static str,
-    /// What a picture of weights is told.
+    /// The options of a picture of weights.
     weights: &'static str,
 }
 
@@ -46,7 +46,7 @@ const SETS: &[Set] = &[
     },
 ];
 
-/// The kinds, and what they are told; those of one class against the rest come last.
+/// The kinds, and their options; those of one class against the rest come last.
 const KINDS: &[(&str, &str)] = &[
     ("boundary", ""),
     ("boundary", "--frames=3"),
@@ -61,7 +61,7 @@ const KINDS: &[(&str, &str)] = &[
     ("norms", "CLASS"),
 ];
 
-/// A way to look at pictures: its name and what the program is told.
+/// A way to look at pictures: its name and the options.
 const WAYS: [(&str, &str); 4] = [
     ("light", "--as png --theme light"),
     ("dark", "--as png --theme dark"),
@@ -156,10 +156,10 @@ impl Pixels {
     }
 
     fn decoded(bytes: &[u8]) -> Result<Self, String> {
-        let told = |error: png::DecodingError| error.to_string();
-        let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().map_err(told)?;
+        let printed = |error: png::DecodingError| error.to_string();
+        let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().map_err(printed)?;
         let mut values = vec![0; reader.output_buffer_size().ok_or("a picture that is too large")?];
-        let info = reader.next_frame(&mut values).map_err(told)?;
+        let info = reader.next_frame(&mut values).map_err(printed)?;
         Ok(Self { width: info.width as usize, height: info.height as usize, values })
     }
 
@@ -198,15 +198,15 @@ impl Pixels {
 
     /// A file in which colours have four bits each: small pictures look the same, and it is much shorter.
     fn encoded(&self) -> Result<Vec<u8>, String> {
-        let told = |error: png::EncodingError| error.to_string();
+        let printed = |error: png::EncodingError| error.to_string();
         let coarse: Vec<u8> = self.values.iter().map(|&value| (value >> 4) * 17).collect();
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_compression(png::Compression::High);
-        let mut writer = encoder.write_header().map_err(told)?;
-        writer.write_image_data(&coarse).map_err(told)?;
-        writer.finish().map_err(told)?;
+        let mut writer = encoder.write_header().map_err(printed)?;
+        writer.write_image_data(&coarse).map_err(printed)?;
+        writer.finish().map_err(printed)?;
         Ok(bytes)
     }
 }

@@ -159,32 +159,32 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
             _ => return Err("usage: cargo xtask docs [--mnist DIR] [--program PATH]".to_owned()),
         }
     }
-    let told = |what: &str| {
+    let printed = |what: &str| {
         let what = what.to_owned();
         move |error: std::io::Error| format!("{what}: {error}")
     };
     let built = PathBuf::from("target/release/rosenblatt");
     if program.is_none() {
         let status = Command::new("cargo").args(["build", "--release", "-p", "rosenblatt-cli"]).status();
-        if !status.map_err(told("cargo"))?.success() {
+        if !status.map_err(printed("cargo"))?.success() {
             return Err("the program does not build".to_owned());
         }
     }
-    let program = fs::canonicalize(program.unwrap_or(built)).map_err(told("the program"))?;
+    let program = fs::canonicalize(program.unwrap_or(built)).map_err(printed("the program"))?;
     let bench = PathBuf::from("target/gallery");
-    fs::create_dir_all(&bench).map_err(told("target/gallery"))?;
-    fs::create_dir_all(FOLDER).map_err(told(FOLDER))?;
+    fs::create_dir_all(&bench).map_err(printed("target/gallery"))?;
+    fs::create_dir_all(FOLDER).map_err(printed(FOLDER))?;
     for (name, content) in FILES {
-        fs::write(bench.join(name), content).map_err(told(name))?;
+        fs::write(bench.join(name), content).map_err(printed(name))?;
     }
     for name in BUNDLED {
-        fs::copy(Path::new("crates/data/bundled").join(name), bench.join(name)).map_err(told(name))?;
+        fs::copy(Path::new("crates/data/bundled").join(name), bench.join(name)).map_err(printed(name))?;
     }
     if let Some(folder) = &mnist {
-        let files = fs::read_dir(folder).map_err(told("--mnist"))?;
-        fs::create_dir_all(bench.join("mnist")).map_err(told("mnist"))?;
+        let files = fs::read_dir(folder).map_err(printed("--mnist"))?;
+        fs::create_dir_all(bench.join("mnist")).map_err(printed("mnist"))?;
         for file in files.filter_map(Result::ok) {
-            fs::copy(file.path(), bench.join("mnist").join(file.file_name())).map_err(told("mnist"))?;
+            fs::copy(file.path(), bench.join("mnist").join(file.file_name())).map_err(printed("mnist"))?;
         }
     }
     for piece in PIECES.iter().filter(|piece| !piece.needs_mnist || mnist.is_some()) {
@@ -193,9 +193,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
             draw(&program, &bench, command)?;
         }
         let picture = format!("{}.svg", piece.name);
-        fs::copy(bench.join(&picture), Path::new(FOLDER).join(&picture)).map_err(told(&picture))?;
+        fs::copy(bench.join(&picture), Path::new(FOLDER).join(&picture)).map_err(printed(&picture))?;
     }
-    fs::write(PAGE, page()).map_err(told(PAGE))?;
+    fs::write(PAGE, page()).map_err(printed(PAGE))?;
     contact::draw(&program, &bench)
 }
 

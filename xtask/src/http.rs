@@ -1,7 +1,7 @@
 //! A client of a few lines, for chores that speak to `rosenblatt serve`: connections that are kept, and a server that
 //! ends with its owner.
 
-use crate::torture::told;
+use crate::torture::context;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -27,10 +27,10 @@ impl Served {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(told("starting the server"))?;
+            .map_err(context("starting the server"))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.as_mut() {
-            BufReader::new(stdout).read_line(&mut line).map_err(told("listening to the server"))?;
+            BufReader::new(stdout).read_line(&mut line).map_err(context("listening to the server"))?;
         }
         let address = line.split("http://").nth(1).and_then(|rest| rest.split(',').next());
         let address = address.ok_or_else(|| format!("the server did not start: {line}"))?.to_owned();

@@ -3,16 +3,22 @@
 //! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
 //! person would, so that whatever they do can also be done by hand. What is public, the benchmarks use as well.
 
+mod additions;
 mod audit;
 mod bench;
+mod book;
 mod builds;
 mod circles;
 mod contact;
 mod docs;
 pub mod http;
+mod install;
 mod lines;
+mod npm;
 mod python;
 mod quick;
+mod r;
+mod release;
 mod site;
 mod slips;
 mod test;
@@ -20,6 +26,7 @@ mod tidy;
 pub mod tools;
 mod torture;
 mod torture_serve;
+mod workflows;
 pub mod workloads;
 
 use std::process::ExitCode;
@@ -42,17 +49,43 @@ const CHORES: &[Chore] = &[
         summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench build, kernel, python",
         run: bench::run,
     },
+    Chore { name: "book", summary: "all there is to read, as a static site with search", run: book::run },
     Chore {
         name: "docs",
         summary: "the gallery and contact sheets, drawn by the program itself",
         run: docs::run,
     },
     Chore {
+        name: "install",
+        summary: "the installers, filled in from the archives in target/dist or in FOLDER, and tried",
+        run: install::run,
+    },
+    Chore {
         name: "lines",
         summary: "lines of Rust code by crate, without tests, comments and blank lines; --of REV: of another commit",
         run: lines::run,
     },
+    Chore {
+        name: "npm",
+        summary: "the engine as a package for Node and browsers: built, packed and tried",
+        run: npm::run,
+    },
+    Chore {
+        name: "pages",
+        summary: "the playground and the crates' documentation, as a host shows them, in target/pages",
+        run: workflows::pages,
+    },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
+    Chore {
+        name: "r",
+        summary: "the R package, packed with all sources, checked by R and tried; r pack: only packed",
+        run: r::run,
+    },
+    Chore {
+        name: "release",
+        summary: "everything that people install, built into target/dist; release try: installed where there is no Rust; release bits",
+        run: release::run,
+    },
     Chore {
         name: "serve-clients",
         summary: "the server, spoken to by Triton's client, Prometheus' parser and an OpenAPI validator",
@@ -71,6 +104,11 @@ const CHORES: &[Chore] = &[
         run: torture::run,
     },
     Chore { name: "wheel", summary: "the Python package, built and tried", run: python::wheel },
+    Chore {
+        name: "workflows",
+        summary: "the workflows, installers and papers, read by those who know them; --tag TAG: is it the version?",
+        run: workflows::run,
+    },
 ];
 
 /// What tests are built of: all crates but the benchmarks, with all features. Every chore that needs a part of it asks for it
@@ -94,10 +132,10 @@ pub fn main() -> ExitCode {
         }
         return ExitCode::from(2);
     };
-    // Nobody who asks what a chore does wants it done.
+    // To ask what a chore does is not to run it.
     if rest.iter().any(|word| word == "--help" || word == "-h") {
         say(&format!(
-            "cargo xtask {name}: {}\nOptions are told at the top of its file below xtask/src.",
+            "cargo xtask {name}: {}\nThe options are at the top of its file below xtask/src.",
             chore.summary
         ));
         return ExitCode::SUCCESS;
@@ -111,7 +149,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Talks to whoever started the chore.
+/// Prints to the terminal of the chore.
 pub fn say(text: &str) {
     eprintln!("{text}");
 }

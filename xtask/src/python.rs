@@ -1,7 +1,7 @@
 //! `cargo xtask python`: the Python package, tested; `cargo xtask wheel`: built, and tried in a clean environment.
 //!
 //! Both make environments of their own below `target` and install nothing elsewhere. Where there is no Python of 3.11 or
-//! later, or packages cannot be had, that is said and nothing is tested.
+//! later, or packages cannot be had, it says so and tests nothing.
 
 use crate::{everything, say};
 use std::fs;
@@ -57,11 +57,13 @@ pub(crate) fn bench_spark(words: &[String]) -> Result<(), String> {
 
 /// The package and a Python with Spark; nothing, and a word of it, without Java 17 or later.
 fn on_spark(release: bool, packages: &[&str]) -> Result<Option<Tried>, String> {
-    let told = Command::new("java").arg("-version").output();
-    let told = told.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
-    let version = told.split('"').nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    let printed = Command::new("java").arg("-version").output();
+    let printed =
+        printed.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
+    let version =
+        printed.split('"').nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
     if version.is_none_or(|version| version < 17) {
-        say("there is no Java of 17 or later here, so nobody tested Spark");
+        say("there is no Java of 17 or later here, so Spark was not tested");
         return Ok(None);
     }
     Tried::new(release, "spark", packages)
@@ -94,7 +96,7 @@ pub(crate) fn bench(words: &[String]) -> Result<(), String> {
     tried.run(&["-P", "python/bench.py", folder, repeats])
 }
 
-/// Has clients that nobody here wrote speak to the server.
+/// Has other projects' clients speak to the server.
 pub(crate) fn serve_clients(_words: &[String]) -> Result<(), String> {
     let packages = ["numpy", "tritonclient[http]", "prometheus_client", "openapi-spec-validator"];
     let Some(python) = environment("clients", &packages)? else { return Ok(()) };
@@ -178,11 +180,11 @@ assert model.predict([[1.5, 0.2]]).tolist() == ['apple']
 }
 
 /// An environment of this name with these packages; none if there is no Python that is new enough, or no package.
-fn environment(name: &str, packages: &[&str]) -> Result<Option<PathBuf>, String> {
+pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<Option<PathBuf>, String> {
     let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
     let found = Command::new("python3").args(["-c", is_new]).status();
     if !found.is_ok_and(|status| status.success()) {
-        say("there is no Python of 3.11 or later here, so nobody tested the Python package");
+        say("there is no Python of 3.11 or later here, so the Python package was not tested");
         return Ok(None);
     }
     let folder = Path::new(FOLDER).join(name);
@@ -196,7 +198,7 @@ fn environment(name: &str, packages: &[&str]) -> Result<Option<PathBuf>, String>
         .status();
     if !packages.is_empty() && !installed.is_ok_and(|status| status.success()) {
         say(&format!(
-            "{} cannot be installed here, so nobody tested the Python package",
+            "{} cannot be installed here, so the Python package was not tested",
             packages.join(", ")
         ));
         return Ok(None);

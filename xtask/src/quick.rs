@@ -3,7 +3,7 @@
 //! other. Weights must agree in every bit, whatever the format, the threads and the way to the rows, and so must
 //! the classes of rows held out.
 
-use crate::tools::{FOLDER, output_of, told};
+use crate::tools::{FOLDER, context, output_of};
 use crate::torture::cargo;
 use crate::workloads::{self, Files, WORKLOADS, Workload};
 use crate::{everything, say};
@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// One weight per feature and class, biases behind.
+/// One weight per feature and class, then the biases.
 type Weights = Vec<Vec<u64>>;
 
 fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<usize, String> {
@@ -91,10 +91,11 @@ fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<
         .arg(&model);
     output_of(&mut train)?;
     let test = files.path("test", "svm");
-    let said = output_of(Command::new(ours).arg("predict").arg(&test).arg("--model").arg(&model).arg("-q"))?;
+    let printed =
+        output_of(Command::new(ours).arg("predict").arg(&test).arg("--model").arg(&model).arg("-q"))?;
     let names: Vec<&str> = signs.split(',').collect();
     let expected: Vec<&str> = held.iter().map(|(_, row)| names[reference.class(row)]).collect();
-    if said.lines().collect::<Vec<_>>() != expected {
+    if printed.lines().collect::<Vec<_>>() != expected {
         return Err(format!("{}: other predictions than the reference's", workload.name));
     }
     Ok(lines.len() + 1)
@@ -113,7 +114,7 @@ fn among_each_other(ours: &Path, files: &Files) -> Result<usize, String> {
             "train {file} --label label --text text --order given --epochs 3 --calibrate none --holdout 0.2 -q {way}"
         );
         output_of(Command::new(ours).args(line.split_whitespace()).arg("--model").arg(&model))?;
-        models.push(fs::read(&model).map_err(told("reading a model"))?);
+        models.push(fs::read(&model).map_err(context("reading a model"))?);
     }
     if models.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(format!("{file}: models differ with the way to the rows"));
@@ -134,7 +135,7 @@ fn class_names(workload: &Workload, signed: bool) -> String {
 type Example = (usize, Vec<(usize, f64)>);
 
 fn parse(path: &Path, workload: &Workload) -> Result<Vec<Example>, String> {
-    let text = fs::read_to_string(path).map_err(told("reading"))?;
+    let text = fs::read_to_string(path).map_err(context("reading"))?;
     let example = |line: &str| {
         let mut words = line.split(' ');
         let label: i64 = words.next()?.parse().ok()?;
@@ -203,13 +204,13 @@ impl Reference {
 
 /// The weights of a model, feature by feature; features that no row had are zero. VW's features have names.
 fn exported(ours: &Path, model: &Path, workload: &Workload, by_name: bool) -> Result<Weights, String> {
-    let said = output_of(Command::new(ours).arg("inspect").arg(model).args(["--export", "json", "-"]))?;
-    let said: serde_json::Value =
-        serde_json::from_str(&said).map_err(|error| format!("an export that is no JSON: {error}"))?;
+    let printed = output_of(Command::new(ours).arg("inspect").arg(model).args(["--export", "json", "-"]))?;
+    let printed: serde_json::Value =
+        serde_json::from_str(&printed).map_err(|error| format!("an export that is no JSON: {error}"))?;
     let numbers = |value: &serde_json::Value| -> Vec<f64> {
         value.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect()
     };
-    let names: Vec<usize> = said["features"]
+    let names: Vec<usize> = printed["features"]
         .as_array()
         .into_iter()
         .flatten()
@@ -219,7 +220,7 @@ fn exported(ours: &Path, model: &Path, workload: &Workload, by_name: bool) -> Re
             _ => place,
         })
         .collect();
-    let planes = said["hyperplanes"].as_array().ok_or("an export without hyperplanes")?;
+    let planes = printed["hyperplanes"].as_array().ok_or("an export without hyperplanes")?;
     let weights = planes.iter().map(|plane| {
         let mut bits = vec![0; workload.width];
         for (&feature, weight) in names.iter().zip(numbers(&plane["weights"])) {

@@ -1,6 +1,6 @@
 //! `cargo xtask site`: the playground's engine for the browser, built where a WebAssembly target is found and kept in
-//! `site/` with its checksum, so that nobody else needs one. `cargo xtask test site` builds it again, compares, and drives
-//! a real browser through the page.
+//! `crates/server/site/` with its checksum, so that other machines need none. `cargo xtask test site` builds
+//! it again, compares, and drives a real browser through the page.
 
 use crate::say;
 use serde_json::{Value, json};
@@ -10,19 +10,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
-const MODULE: &str = "site/rosenblatt.wasm.gz";
-const RECORD: &str = "site/rosenblatt.json";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const MODULE: &str = "crates/server/site/rosenblatt.wasm.gz";
+const RECORD: &str = "crates/server/site/rosenblatt.json";
 /// The most bytes of the packed module.
-const MOST_BYTES: usize = 760_000;
+const MOST_BYTES: usize = 780_000;
 /// The crates that go into the module.
 const CRATES: &[&str] = &["core", "certify", "kernel", "layers", "data", "sequence", "engine", "web"];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {
-    let Some(how) = Toolchain::find()? else {
-        return Err(format!("no way to build for {TARGET} was found; try `rustup target add {TARGET}`"));
-    };
-    let module = how.build()?;
+    let how = Toolchain::expect()?;
+    let module = how.build(&[])?;
     let packed = pack(&module)?;
     let record = record(&packed, &module, &how.version)?;
     fs::write(MODULE, &packed).map_err(|error| format!("{MODULE}: {error}"))?;
@@ -40,24 +38,24 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
 pub(crate) fn check(anyway: bool) -> Result<(), String> {
     let kept = fs::read(MODULE).map_err(|error| format!("{MODULE}: {error}"))?;
     let text = fs::read_to_string(RECORD).map_err(|error| format!("{RECORD}: {error}"))?;
-    let told: Value = serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))?;
-    if told["sha256"] != digest(&kept) {
+    let printed: Value = serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))?;
+    if printed["sha256"] != digest(&kept) {
         return Err(format!(
             "{MODULE} is not the file that {RECORD} tells of; `cargo xtask site` builds both"
         ));
     }
-    if told["sources"] == sources()? && !anyway {
+    if printed["sources"] == sources()? && !anyway {
         return Ok(());
     }
-    let Some(how) = Toolchain::find()?.filter(|how| told["rustc"] == *how.version) else {
+    let Some(how) = Toolchain::find()?.filter(|how| printed["rustc"] == *how.version) else {
         say(&format!(
-            "== {} for {TARGET} is not installed here, so nobody built {MODULE} again",
-            told["rustc"]
+            "== {} for {TARGET} is not installed here, so {MODULE} was not built again",
+            printed["rustc"]
         ));
         return Ok(());
     };
     // What it is packed by may change.
-    if told["module"] == digest(&how.build()?) {
+    if printed["module"] == digest(&how.build(&[])?) {
         return Ok(());
     }
     Err(format!("{MODULE} is not what the sources give; `cargo xtask site` builds it"))
@@ -89,7 +87,7 @@ fn record(packed: &[u8], module: &[u8], rustc: &str) -> Result<Value, String> {
 }
 
 /// Packed once, read by everybody: it may take its time.
-fn pack(module: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn pack(module: &[u8]) -> Result<Vec<u8>, String> {
     let mut packed = Vec::new();
     let how = zopfli::Options::default();
     zopfli::compress(how, zopfli::Format::Gzip, module, &mut packed).map_err(|error| error.to_string())?;
@@ -138,27 +136,34 @@ fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
 }
 
 /// What builds for the browser.
-struct Toolchain {
+pub(crate) struct Toolchain {
     version: String,
 }
 
 impl Toolchain {
     /// The compiler in use, if the standard library for the target lies beside it.
     fn find() -> Result<Option<Self>, String> {
-        let told = |argument: &[&str]| {
+        let printed = |argument: &[&str]| {
             let output = Command::new("rustc").args(argument).output().map_err(|error| error.to_string())?;
             Ok::<_, String>(String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
-        let library = Path::new(&told(&["--print", "sysroot"])?).join("lib/rustlib").join(TARGET);
-        let version = told(&["--version"])?;
+        let library = Path::new(&printed(&["--print", "sysroot"])?).join("lib/rustlib").join(TARGET);
+        let version = printed(&["--version"])?;
         Ok(library.is_dir().then_some(Self { version }))
     }
 
-    /// The module.
-    fn build(&self) -> Result<Vec<u8>, String> {
-        say(&format!("== the playground's module, by {}", self.version));
+    /// The same; an error if it does not.
+    pub(crate) fn expect() -> Result<Self, String> {
+        let missing = || format!("no way to build for {TARGET} was found; try `rustup target add {TARGET}`");
+        Self::find()?.ok_or_else(missing)
+    }
+
+    /// The module, with these features of its crate.
+    pub(crate) fn build(&self, features: &[&str]) -> Result<Vec<u8>, String> {
+        say(&format!("== the module for {TARGET}, by {}", self.version));
         let mut command = Command::new(cargo());
         command.args(["build", "--package", "rosenblatt-web", "--profile", "web", "--target", TARGET]);
+        command.args(["--features", &features.join(",")]);
         // Paths of this machine, which panics would name, and what is printed for those who look for bugs.
         command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zlocation-detail=none -Zfmt-debug=none");
         command.args(["--target-dir", "target/site"]);
@@ -168,11 +173,11 @@ impl Toolchain {
     }
 }
 
-fn cargo() -> std::ffi::OsString {
+pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-fn step(command: &mut Command) -> Result<(), String> {
+pub(crate) fn step(command: &mut Command) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(format!("this failed: {command:?}")),

@@ -2,10 +2,10 @@
 //! links, limits, crafted models, signals in every phase.
 //!
 //! Every case is the real program in a folder of its own. Whatever it says, afterwards the files that were there are
-//! there, to the byte; it ended in time, by itself, with a code that it promises; and nothing was left behind.
+//! there, to the byte; it ended in time, by itself, with a code that it promises; and no other file was left.
 
 use crate::say;
-use crate::torture::{Dice, Line, told};
+use crate::torture::{Dice, Line, context};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// How often everything is done.
 pub(crate) struct Often {
-    pub(crate) outputs: bool,
+    pub(crate) tables: bool,
     pub(crate) links: usize,
     pub(crate) limits: usize,
     pub(crate) crafted: usize,
@@ -49,7 +49,8 @@ const COMMANDS: [&str; 14] = [
 pub(crate) fn all(program: &Path, often: &Often) -> Result<Vec<Line>, String> {
     let room = Room::new(program)?;
     Ok(vec![
-        room.outputs(often.outputs),
+        room.table("outputs by inputs by links", "OUTPUTS", "outputs::", often.tables),
+        room.table("options by formats by commands", "OPTIONS", "options::every", often.tables),
         room.links(often.links)?,
         room.limits(often.limits)?,
         room.crafted(often.crafted)?,
@@ -67,7 +68,7 @@ struct Room {
 impl Room {
     fn new(program: &Path) -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("rosenblatt-slips-{}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(told("making a folder"))?;
+        fs::create_dir_all(&folder).map_err(context("making a folder"))?;
         let mut room = Self { folder, program: program.to_owned(), files: BTreeMap::new() };
         let mut dice = Dice(11);
         let mut text = String::new();
@@ -80,7 +81,7 @@ impl Room {
             }
             text.push('\n');
         }
-        fs::write(room.folder.join("d.svm"), text).map_err(told("writing data"))?;
+        fs::write(room.folder.join("d.svm"), text).map_err(context("writing data"))?;
         let made = room.run("train d.svm --algorithm perceptron --epochs 2 --quiet --model m.model")?;
         if !made.status.success() {
             return Err(String::from_utf8_lossy(&made.stderr).into_owned());
@@ -97,13 +98,13 @@ impl Room {
     }
 
     fn run(&self, words: &str) -> Result<Output, String> {
-        self.command(words).output().map_err(told("running the program"))
+        self.command(words).output().map_err(context("running the program"))
     }
 
     /// All files, hidden ones too; a link counts as what it says.
     fn found(&self) -> Result<BTreeMap<String, Vec<u8>>, String> {
         let mut files = BTreeMap::new();
-        for entry in fs::read_dir(&self.folder).map_err(told("looking around"))?.flatten() {
+        for entry in fs::read_dir(&self.folder).map_err(context("looking around"))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             let bytes = if is_link {
@@ -122,7 +123,7 @@ impl Room {
             let _ = fs::remove_file(self.folder.join(name));
         }
         for (name, bytes) in &self.files {
-            fs::write(self.folder.join(name), bytes).map_err(told("putting a file back"))?;
+            fs::write(self.folder.join(name), bytes).map_err(context("putting a file back"))?;
         }
         Ok(())
     }
@@ -140,25 +141,22 @@ impl Room {
             .or(left.map(|name| format!("{name} was left"))))
     }
 
-    /// Every option that writes, against every file that the same command reads, links and devices: the `outputs` tests
-    /// ask the program which options these are.
-    fn outputs(&self, is_full: bool) -> Line {
-        say("== outputs by inputs by links");
-        let told_in = self.folder.join("outputs");
+    /// A table that tests of the program go through, with options that they ask the program for: every option that writes
+    /// against every file that the same command reads, links and devices; every option of reading and learning, which must
+    /// have an effect or be refused.
+    fn table(&self, what: &str, name: &str, tests: &str, is_full: bool) -> Line {
+        say(&format!("== {what}"));
+        let told_in = self.folder.join("table");
+        let (how, counted) = (format!("ROSENBLATT_{name}"), format!("ROSENBLATT_{name}_TRIED"));
         let mode = if is_full { "full" } else { "short" };
         let tried = crate::torture::cargo(
-            &crate::everything("test", &["--quiet", "--test", "main", "--", "outputs::"]),
-            &[("ROSENBLATT_OUTPUTS", mode), ("ROSENBLATT_OUTPUTS_TOLD", &told_in.display().to_string())],
+            &crate::everything("test", &["--quiet", "--test", "main", "--", tests]),
+            &[(&how, mode), (&counted, &told_in.display().to_string())],
         );
         let done = fs::read_to_string(&told_in).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
         let _ = fs::remove_file(told_in);
         let remarks = tried.as_ref().err().cloned().unwrap_or_default();
-        Line {
-            what: "outputs by inputs by links".to_owned(),
-            done,
-            lost: usize::from(tried.is_err()),
-            remarks,
-        }
+        Line { what: what.to_owned(), done, lost: usize::from(tried.is_err()), remarks }
     }
 
     /// Links in the place of what the program writes beside its outputs.
@@ -168,20 +166,20 @@ impl Room {
         let (mut lost, mut refused) = (0, 0);
         for _ in 0..often {
             self.reset()?;
-            fs::write(self.folder.join("victim"), "precious").map_err(told("writing"))?;
+            fs::write(self.folder.join("victim"), "precious").map_err(context("writing"))?;
             let words = COMMANDS[dice.below(5) as usize];
             let names = [".m.model.lock", "m.model.checkpoint", "m.model.checkpoint.1", ".c.cache.lock"];
             let planted = names[dice.below(4) as usize];
-            symlink("victim", self.folder.join(planted)).map_err(told("linking"))?;
+            symlink("victim", self.folder.join(planted)).map_err(context("linking"))?;
             let done = self.run(words)?;
             refused += usize::from(!done.status.success());
             let victim = fs::read(self.folder.join("victim")).unwrap_or_default();
-            let said = String::from_utf8_lossy(&done.stderr);
+            let printed = String::from_utf8_lossy(&done.stderr);
             if victim != b"precious"
                 || !matches!(done.status.code(), Some(0 | 1))
-                || said.contains("panicked")
+                || printed.contains("panicked")
             {
-                say(&format!("{planted}, {words}: {}, {said}", done.status));
+                say(&format!("{planted}, {words}: {}, {printed}", done.status));
                 lost += 1;
             }
         }
@@ -208,18 +206,18 @@ impl Room {
             let mut command = Command::new("sh");
             command.args(["-c", &line]).current_dir(&self.folder).env("TMPDIR", &self.folder);
             command.stdin(Stdio::null()).stdout(Stdio::null());
-            let done = command.output().map_err(told("starting a shell"))?;
-            let said = String::from_utf8_lossy(&done.stderr);
+            let done = command.output().map_err(context("starting a shell"))?;
+            let printed = String::from_utf8_lossy(&done.stderr);
             let asked = ["m.model", "c.cache", "out.csv", "out.html", "out.svg", "out.json"];
             let spoiled = self.spoiled(&asked)?;
             let model = fs::read(self.folder.join("m.model")).unwrap_or_default();
             let kept =
                 done.status.success() || !words.contains("--model m.model") || model == self.files["m.model"];
             refused += usize::from(!done.status.success());
-            let is_told = said.contains("error: ") || done.status.code() != Some(1);
+            let is_told = printed.contains("error: ") || done.status.code() != Some(1);
             let in_order = matches!(done.status.code(), Some(0 | 1 | 3)) && is_told;
-            if !in_order || !kept || spoiled.is_some() || said.contains("panicked") {
-                say(&format!("{limit}; {words}: {} {spoiled:?}\n{said}", done.status));
+            if !in_order || !kept || spoiled.is_some() || printed.contains("panicked") {
+                say(&format!("{limit}; {words}: {} {spoiled:?}\n{printed}", done.status));
                 lost += 1;
             }
         }
@@ -231,7 +229,7 @@ impl Room {
     fn crafted(&self, often: usize) -> Result<Line, String> {
         say("== crafted models");
         let folder = self.folder.join("crafted");
-        fs::create_dir_all(&folder).map_err(told("making a folder"))?;
+        fs::create_dir_all(&folder).map_err(context("making a folder"))?;
         let made = crate::torture::cargo(
             &crate::everything("test", &["--quiet", "--test", "hostile", "--", "right_checksum"]),
             &[
@@ -243,7 +241,7 @@ impl Room {
         let mut dice = Dice(43);
         let (mut lost, mut believed, mut largest) = (0, 0, 0);
         let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
-            .map_err(told("looking around"))?
+            .map_err(context("looking around"))?
             .flatten()
             .map(|entry| entry.path())
             .collect();
@@ -261,14 +259,14 @@ impl Room {
             let line = format!("ulimit -v 1000000; exec {} {words}", self.program.display());
             let mut command = Command::new("sh");
             command.args(["-c", &line]).current_dir(&self.folder).stdout(Stdio::null()).stdin(Stdio::null());
-            let end = command.output().map_err(told("starting a shell"))?;
-            let said = String::from_utf8_lossy(&end.stderr);
+            let end = command.output().map_err(context("starting a shell"))?;
+            let printed = String::from_utf8_lossy(&end.stderr);
             believed += usize::from(end.status.success());
             let took = start.elapsed();
             largest = largest.max(took.as_millis());
-            let no_room = said.contains("no more memory") && words.starts_with("inspect");
+            let no_room = printed.contains("no more memory") && words.starts_with("inspect");
             if !matches!(end.status.code(), Some(0 | 1)) || no_room || took > Duration::from_secs(10) {
-                say(&format!("{words}: {} after {took:?}\n{said}", end.status));
+                say(&format!("{words}: {} after {took:?}\n{printed}", end.status));
                 lost += 1;
             }
         }
@@ -295,15 +293,15 @@ impl Room {
             let which = done % COMMANDS.len();
             let words = COMMANDS[which];
             let (signal, code) = [("HUP", 129), ("INT", 130), ("TERM", 143)][dice.below(3) as usize];
-            let mut child = self.command(words).spawn().map_err(told("starting the program"))?;
+            let mut child = self.command(words).spawn().map_err(context("starting the program"))?;
             wait_until_it_listens(child.id());
             sleep(Duration::from_micros(dice.below(times[which].as_micros() as u64 + 1)));
-            let over = child.try_wait().map_err(told("looking at the program"))?.is_some();
+            let over = child.try_wait().map_err(context("looking at the program"))?.is_some();
             let start = Instant::now();
             if !over {
                 let _ = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
             }
-            while child.try_wait().map_err(told("looking at the program"))?.is_none() {
+            while child.try_wait().map_err(context("looking at the program"))?.is_none() {
                 if start.elapsed() > Duration::from_secs(20) {
                     let _ = child.kill();
                     break;
@@ -311,11 +309,11 @@ impl Room {
                 sleep(Duration::from_millis(2));
             }
             let took = start.elapsed();
-            let end = child.wait_with_output().map_err(told("waiting for the program"))?;
+            let end = child.wait_with_output().map_err(context("waiting for the program"))?;
             done += 1;
             met += usize::from(!over && !end.status.success());
             slowest = slowest.max(took);
-            let said = String::from_utf8_lossy(&end.stderr);
+            let printed = String::from_utf8_lossy(&end.stderr);
             let in_order = end.status.signal().is_none()
                 && (end.status.code() == Some(code) || end.status.success() || end.status.code() == Some(3));
             let asked =
@@ -324,8 +322,8 @@ impl Room {
             let model = fs::read(self.folder.join("m.model")).unwrap_or_default();
             let whole =
                 words.starts_with("train") || words.starts_with("tune") || model == self.files["m.model"];
-            if !in_order || took > MOST_WAIT || spoiled.is_some() || !whole || said.contains("panicked") {
-                say(&format!("{signal} to {words}: {} after {took:?}, {spoiled:?}\n{said}", end.status));
+            if !in_order || took > MOST_WAIT || spoiled.is_some() || !whole || printed.contains("panicked") {
+                say(&format!("{signal} to {words}: {} after {took:?}, {spoiled:?}\n{printed}", end.status));
                 lost += 1;
             }
         }
@@ -347,7 +345,7 @@ fn wait_until_it_listens(process: u32) {
             return;
         }
         if caught.is_none_or(|mask| mask & SIGTERM != 0) {
-            // The thread that answers starts right behind.
+            // The thread that answers starts right after.
             return sleep(Duration::from_millis(10));
         }
         sleep(Duration::from_millis(1));
@@ -356,7 +354,7 @@ fn wait_until_it_listens(process: u32) {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // A folder that stays behind in the temporary folder harms nobody.
+        // A folder left in the temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -95,9 +95,10 @@ impl Steps {
 
 /// The processor seconds of all children that have ended, where the system tells them.
 pub(crate) fn processor_seconds() -> f64 {
-    let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which is in brackets and may hold anything, ticks of a hundredth: fields 16 and 17 of all.
-    let fields = told.rsplit(')').next().unwrap_or_default().split_whitespace().skip(13).take(2);
+    let printed = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name, which is in brackets and may hold anything, ticks of a hundredth: fields 16 and 17 of
+    // all.
+    let fields = printed.rsplit(')').next().unwrap_or_default().split_whitespace().skip(13).take(2);
     fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
@@ -131,7 +132,7 @@ fn oldest_rust() -> Result<(), String> {
         String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with(oldest))
     });
     if !is_installed {
-        say(&format!("Rust {oldest} is not installed here, so nobody checked that it is enough"));
+        say(&format!("Rust {oldest} is not installed here, so it was not checked that it is enough"));
         return Ok(());
     }
     let toolchain = format!("+{oldest}");
@@ -147,7 +148,7 @@ fn oldest_rust() -> Result<(), String> {
 fn miri() -> Result<(), String> {
     let found = Command::new("cargo").args(["+nightly", "miri", "--version"]).output();
     if !found.is_ok_and(|output| output.status.success()) {
-        say("Miri is not installed here, so nobody watched the plain part of the `unsafe` code");
+        say("Miri is not installed here, so the plain part of the `unsafe` code was not checked");
         return Ok(());
     }
     let words =

@@ -1,6 +1,8 @@
 //! `cargo xtask tidy`: the promises of ARCHITECTURE.md that can be read off the text.
 
+use crate::additions;
 use crate::circles::{self, Rule};
+use crate::workflows;
 use rosenblatt_core::Algorithm;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_kernel::kernels::KERNELS;
@@ -68,10 +70,13 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     let promises = fs::read_to_string("ARCHITECTURE.md").map_err(|error| error.to_string())?;
     complaints.extend(complaints_about_unsafe(&promises)?);
     complaints.extend(complaints_about_the_path(&promises, |file| Path::new(file).is_file()));
+    let contributing = fs::read_to_string("CONTRIBUTING.md").map_err(|error| error.to_string())?;
+    complaints.extend(additions::complaints(&contributing, &sources(Path::new("crates")))?);
     for rule in &MODULES {
         complaints.extend(circles::complaints(rule)?);
     }
     complaints.extend(complaints_about_words(&count_words(&prose()?)));
+    complaints.extend(workflows::check().err());
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -194,23 +199,54 @@ fn has_flag(line: &str) -> bool {
 }
 
 /// What every manifest of a crate says, so that registries and documentation show it well.
-const IN_MANIFESTS: [&str; 6] = [
+const IN_MANIFESTS: [&str; 9] = [
     "description = ",
     "\nlicense",
-    "readme.workspace",
+    "\nreadme",
+    "repository.workspace",
+    "homepage.workspace",
+    "documentation.workspace",
     "keywords.workspace",
     "categories.workspace",
     "[package.metadata.docs.rs]",
 ];
 
+/// What a manifest gives a name at the start of a line, without its quotes.
+pub(crate) fn value_of<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = manifest.lines();
+    lines.find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(" = ")?.trim_matches('"')))
+}
+
+/// The address of the project is one: the home page and the documentation lie below the repository.
+fn complaints_about_the_address(manifest: &str) -> Vec<String> {
+    let Some(address) = value_of(manifest, "repository") else {
+        return vec!["Cargo.toml: `repository` is missing".to_owned()];
+    };
+    let strays = ["homepage", "documentation"]
+        .into_iter()
+        .filter(|name| value_of(manifest, name).is_none_or(|value| !value.starts_with(address)));
+    strays
+        .map(|name| format!("Cargo.toml: `{name}` should begin with `{address}`, as `repository`"))
+        .collect()
+}
+
 fn complaints_about_manifests() -> Result<Vec<String>, String> {
+    let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+    let overview = read("crates/README.md")?;
     let mut complaints = Vec::new();
-    for folder in fs::read_dir("crates").map_err(|error| error.to_string())?.flatten() {
+    let folders = fs::read_dir("crates").map_err(|error| error.to_string())?.flatten();
+    for folder in folders.filter(|folder| folder.path().is_dir()) {
         let path = folder.path().join("Cargo.toml");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let missing = IN_MANIFESTS.iter().filter(|line| !text.contains(**line));
         complaints.extend(missing.map(|line| format!("{}: `{line}` is missing", path.display())));
+        let value = |name| value_of(&text, name).unwrap_or_default();
+        let row = format!("| `{}` | {} |\n", value("name"), value("description"));
+        if value("publish") != "false" && !overview.contains(&row) {
+            complaints.push(format!("crates/README.md: this line is missing: {row}"));
+        }
     }
+    complaints.extend(complaints_about_the_address(&read("Cargo.toml")?));
     complaints.sort();
     Ok(complaints)
 }
@@ -259,25 +295,27 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
 /// Words that make a text read like a translation, and how often each may stand in this tree. CONTRIBUTING.md has what to
 /// write instead. Lower a number when you have rewritten some; never raise one.
 const ODD_WORDS: [(&str, usize); 9] = [
-    ("told", 1156),
-    ("said", 789),
-    ("whoever", 131),
-    ("nobody", 182),
-    ("somebody", 44),
-    ("anybody", 25),
-    ("so many", 158),
+    ("told", 167),
+    ("said", 133),
+    ("whoever", 14),
+    ("nobody", 31),
+    ("somebody", 5),
+    ("anybody", 7),
+    ("so many", 24),
     ("come by", 1),
-    ("behind", 326),
+    ("behind", 82),
 ];
 
 /// Everything in this tree that a person reads: sources, documents, the playground and the Python package.
 fn prose() -> Result<String, String> {
-    let folders = ["crates", "xtask", "bench/src", "docs", "python", "site"].map(Path::new);
+    let folders = ["crates", "xtask", "bench/src", "docs", "python"].map(Path::new);
     let mut paths: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| files(folder, &["rs", "md", "py", "pyi", "js", "mjs", "html"]))
         .collect();
-    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from));
+    paths.extend(
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"].map(PathBuf::from),
+    );
     // This file lists the words, and CONTRIBUTING.md shows them.
     let texts = paths.iter().filter(|path| !path.ends_with("tidy.rs"));
     texts
@@ -316,7 +354,7 @@ pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// All files below `folder` with one of these extensions, sorted.
-fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();

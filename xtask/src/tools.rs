@@ -12,16 +12,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub const FOLDER: &str = "target/bench-data";
 
 /// Says what was being done when the system refused.
-pub fn told(what: &str) -> impl Fn(std::io::Error) -> String {
+pub fn context(what: &str) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{what}: {error}")
 }
 
-/// What stands behind a word of the command line.
+/// What follows a word of the command line.
 pub fn after<'a>(words: &'a [String], word: &str) -> Option<&'a String> {
     words.iter().skip_while(|other| *other != word).nth(1)
 }
 
-/// The number behind a word of the command line.
+/// The number after a word of the command line.
 pub fn number<T: std::str::FromStr>(words: &[String], word: &str, default: T) -> Result<T, String> {
     after(words, word).map_or(Ok(default), |text| text.parse().map_err(|_| format!("{word} wants a number")))
 }
@@ -36,10 +36,10 @@ pub fn generate(
     }
     say(&format!("generating {}", path.display()));
     let unfinished = path.with_extension("part");
-    let file = File::create(&unfinished).map_err(told("generating"))?;
+    let file = File::create(&unfinished).map_err(context("generating"))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    write(&mut out).and_then(|()| out.flush()).map_err(told("generating"))?;
-    fs::rename(&unfinished, path).map_err(told("generating"))
+    write(&mut out).and_then(|()| out.flush()).map_err(context("generating"))?;
+    fs::rename(&unfinished, path).map_err(context("generating"))
 }
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).

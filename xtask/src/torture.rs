@@ -3,7 +3,7 @@
 //! Kills at random moments, two trainers at once, disks that fill up, files that were cut, flipped or made
 //! up; slips of the hand, limits and signals (`slips.rs`). Every part counts what it did and what it found;
 //! anything found is a failure. `cargo xtask test` runs the short form. Nothing here looks into a model: it is
-//! whole if its bytes are those of a run that nobody disturbed.
+//! whole if its bytes are those of an undisturbed run.
 
 use crate::slips::{self, Often};
 use crate::{everything, say};
@@ -28,14 +28,14 @@ const FULL: Length = Length {
     kills: 500,
     races: 60,
     disks: 40,
-    slips: Often { outputs: true, links: 100, limits: 300, crafted: 10_000, signals: 420 },
+    slips: Often { tables: true, links: 100, limits: 300, crafted: 10_000, signals: 420 },
     full: true,
 };
 const SHORT: Length = Length {
     kills: 24,
     races: 4,
     disks: 6,
-    slips: Often { outputs: false, links: 6, limits: 14, crafted: 40, signals: 14 },
+    slips: Often { tables: false, links: 6, limits: 14, crafted: 40, signals: 14 },
     full: false,
 };
 
@@ -95,7 +95,7 @@ impl Dice {
     }
 }
 
-/// A folder that goes away, the program, and models of runs that nobody disturbed.
+/// A folder that goes away, the program, and models of undisturbed runs.
 struct Room {
     folder: PathBuf,
     program: PathBuf,
@@ -111,15 +111,15 @@ const MODEL: &str = "m.model";
 const NEW: &str = "--seed 2 --epochs 12 --patience 10 --readout voted --quiet";
 const OLD: &str = "--seed 1 --epochs 2 --patience 0 --quiet";
 
-pub(crate) fn told(what: &str) -> impl Fn(std::io::Error) -> String + '_ {
+pub(crate) fn context(what: &str) -> impl Fn(std::io::Error) -> String + '_ {
     move |error| format!("{what}: {error}")
 }
 
 impl Room {
     fn new() -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("rosenblatt-torture-{}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(told("making a folder"))?;
-        let program = std::env::current_dir().map_err(told("finding the program"))?;
+        fs::create_dir_all(&folder).map_err(context("making a folder"))?;
+        let program = std::env::current_dir().map_err(context("finding the program"))?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
         let program = program.join(target).join("debug/rosenblatt");
         let mut room = Self { folder, program, old: Vec::new(), new: Vec::new(), time: Duration::ZERO };
@@ -134,7 +134,7 @@ impl Room {
             }
             text.push('\n');
         }
-        fs::write(room.path(DATA), text).map_err(told("writing data"))?;
+        fs::write(room.path(DATA), text).map_err(context("writing data"))?;
         room.old = room.undisturbed(OLD)?;
         let start = Instant::now();
         room.new = room.undisturbed(&format!("{NEW} --checkpoint-every 500rows"))?;
@@ -154,11 +154,11 @@ impl Room {
     }
 
     fn start(&self, words: &str) -> Result<Child, String> {
-        self.command(words).spawn().map_err(told("starting the program"))
+        self.command(words).spawn().map_err(context("starting the program"))
     }
 
     fn finish(&self, words: &str) -> Result<Output, String> {
-        self.command(words).output().map_err(told("running the program"))
+        self.command(words).output().map_err(context("running the program"))
     }
 
     fn undisturbed(&self, options: &str) -> Result<Vec<u8>, String> {
@@ -166,18 +166,18 @@ impl Room {
         if !done.status.success() {
             return Err(String::from_utf8_lossy(&done.stderr).into_owned());
         }
-        fs::read(self.path(MODEL)).map_err(told("reading the model"))
+        fs::read(self.path(MODEL)).map_err(context("reading the model"))
     }
 
     /// Begins again from the old model and nothing else.
     fn reset(&self, model: &Path) -> Result<(), String> {
         let folder = model.parent().unwrap_or(&self.folder);
-        for entry in fs::read_dir(folder).map_err(told("looking around"))?.flatten() {
+        for entry in fs::read_dir(folder).map_err(context("looking around"))?.flatten() {
             if entry.file_name() != DATA && entry.path().is_file() {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        fs::write(model, &self.old).map_err(told("putting the old model back"))
+        fs::write(model, &self.old).map_err(context("putting the old model back"))
     }
 
     fn is_whole(&self, model: &Path) -> bool {
@@ -190,7 +190,7 @@ impl Room {
         entries.any(|entry| entry.file_name().to_string_lossy().ends_with(suffix))
     }
 
-    /// Files that nobody asked for.
+    /// Files that the commands did not ask for.
     fn litter(&self) -> usize {
         let known = BTreeSet::from([DATA, MODEL].map(std::ffi::OsString::from));
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -210,9 +210,9 @@ impl Room {
             // Up to somewhat beyond the end, so that the save and what follows it are met too.
             let most = self.time.as_micros() as u64 * if dice.below(3) == 0 { 13 } else { 4 } / 10;
             sleep(Duration::from_micros(dice.below(most)));
-            let over = child.try_wait().map_err(told("looking at the program"))?.is_some();
+            let over = child.try_wait().map_err(context("looking at the program"))?.is_some();
             let _ = child.kill();
-            let status = child.wait().map_err(told("waiting for the program"))?;
+            let status = child.wait().map_err(context("waiting for the program"))?;
             kills += usize::from(!over);
             if !over && kills.is_multiple_of(50) {
                 say(&format!("{kills} kills, {lost} lost"));
@@ -231,13 +231,13 @@ impl Room {
             let is_done = fs::read(&model).is_ok_and(|bytes| bytes == self.new);
             if is_done || over {
                 lost += usize::from(!is_done);
-                // What a kill after the save left behind must be in nobody's way.
+                // What a kill after the save left must be in no one's way.
                 let last = self.finish(&words)?;
                 let good = last.status.success() && fs::read(&model).is_ok_and(|bytes| bytes == self.new);
                 let litter = self.litter();
                 if !good || litter > 0 {
-                    let said = String::from_utf8_lossy(&last.stderr).into_owned();
-                    say(&format!("after a kill at the end: {litter} files left, {said}"));
+                    let printed = String::from_utf8_lossy(&last.stderr).into_owned();
+                    say(&format!("after a kill at the end: {litter} files left, {printed}"));
                     lost += 1;
                 }
                 finished += 1;
@@ -264,12 +264,12 @@ impl Room {
         // The old and the new change places here: this run makes the old one.
         while done < length.kills / 4 {
             self.reset(&model)?;
-            fs::write(&model, &self.new).map_err(told("putting a model there"))?;
+            fs::write(&model, &self.new).map_err(context("putting a model there"))?;
             let mut child = self.start(&words)?;
             let start = Instant::now();
             // The lock is taken first, so whatever is temporary beside it is the save.
             while !(self.has(".lock") && self.has(".tmp"))
-                && child.try_wait().map_err(told("looking at the program"))?.is_none()
+                && child.try_wait().map_err(context("looking at the program"))?.is_none()
                 && start.elapsed() < Duration::from_secs(20)
             {}
             for _ in 0..dice.below(2000) {
@@ -311,7 +311,7 @@ impl Room {
                 }
                 let mut running = false;
                 for rival in rivals.iter_mut().flatten() {
-                    running |= rival.try_wait().map_err(told("looking at the program"))?.is_none();
+                    running |= rival.try_wait().map_err(context("looking at the program"))?.is_none();
                 }
                 if !running {
                     break;
@@ -320,20 +320,20 @@ impl Room {
             }
             let mut done = 0;
             for rival in rivals {
-                let rival = rival?.wait_with_output().map_err(told("waiting for the program"))?;
-                let said = String::from_utf8_lossy(&rival.stderr).into_owned();
+                let rival = rival?.wait_with_output().map_err(context("waiting for the program"))?;
+                let printed = String::from_utf8_lossy(&rival.stderr).into_owned();
                 if rival.status.success() {
                     done += 1;
-                } else if said.contains("another training, process") {
+                } else if printed.contains("another training, process") {
                     refused += 1;
                 } else {
-                    say(&said);
+                    say(&printed);
                     lost += 1;
                 }
             }
             lost += usize::from(done == 0) + usize::from(self.litter() > 0);
         }
-        let remarks = format!("{refused} were told of the other; looked at {looks} times");
+        let remarks = format!("{refused} were refused because of the other; looked at {looks} times");
         Ok(Line { what: "two trainers at once".to_owned(), done: length.races, lost, remarks })
     }
 
@@ -351,13 +351,13 @@ impl Room {
                 .args(["-c", &line])
                 .current_dir(&self.folder)
                 .output()
-                .map_err(told("starting a shell"))?;
+                .map_err(context("starting a shell"))?;
             lost += usize::from(!self.is_whole(&model)) + usize::from(self.litter() > 0);
             let right = fs::read(&model).is_ok_and(|bytes| bytes == self.new) == done.status.success();
             lost += usize::from(!right);
             failed += usize::from(!done.status.success());
         }
-        let remarks = format!("{failed} saves failed and said so");
+        let remarks = format!("{failed} saves failed with an error");
         let what = "saves under a limit on file sizes".to_owned();
         let mut lines = vec![Line { what, done: length.disks, lost, remarks }];
         lines.push(self.tmpfs(length)?);
@@ -367,7 +367,7 @@ impl Room {
     fn tmpfs(&self, length: &Length) -> Result<Line, String> {
         let what = "saves on a full tmpfs of 1 MiB".to_owned();
         let small = self.path("small");
-        fs::create_dir_all(&small).map_err(told("making a folder"))?;
+        fs::create_dir_all(&small).map_err(context("making a folder"))?;
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
             .arg(&small)
@@ -384,7 +384,7 @@ impl Room {
             // Everything but from nothing to a little more than one more model is taken.
             let left = self.new.len() * turn * 3 / (2 * length.disks);
             let taken = (1 << 20_usize) - self.old.len().next_multiple_of(4096) - left.min(900_000);
-            fs::write(small.join("ballast"), vec![7; taken]).map_err(told("filling the disk"))?;
+            fs::write(small.join("ballast"), vec![7; taken]).map_err(context("filling the disk"))?;
             let done =
                 self.finish(&format!("train {DATA} {NEW} --checkpoint-every 5 --model small/{MODEL}"))?;
             let bytes = fs::read(&model).unwrap_or_default();
@@ -395,14 +395,14 @@ impl Room {
             lost += names.filter(|entry| entry.file_name().to_string_lossy().contains(".tmp")).count();
         }
         let _ = Command::new("umount").arg(&small).status();
-        Ok(Line { what, done: length.disks, lost, remarks: format!("{failed} saves failed and said so") })
+        Ok(Line { what, done: length.disks, lost, remarks: format!("{failed} saves failed with an error") })
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(self.path("small")).stderr(Stdio::null()).status();
-        // A folder that stays behind in the temporary folder harms nobody.
+        // A folder left in the temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

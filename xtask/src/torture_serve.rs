@@ -13,7 +13,7 @@
 
 use crate::http::{Client, Served, number};
 use crate::say;
-use crate::torture::{Dice, Line, cargo, told};
+use crate::torture::{Dice, Line, cargo, context};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -44,8 +44,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let place = words.iter().position(|word| word == name);
         place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(usual)
     };
-    let said = words.iter().position(|word| word == "--program").and_then(|place| words.get(place + 1));
-    let room = Room::new(match said {
+    let named = words.iter().position(|word| word == "--program").and_then(|place| words.get(place + 1));
+    let room = Room::new(match named {
         Some(program) => PathBuf::from(program),
         None => built(words.iter().any(|word| word == "--release"))?,
     })?;
@@ -74,7 +74,7 @@ fn built(is_release: bool) -> Result<PathBuf, String> {
     build.extend(is_release.then_some("--release"));
     cargo(&build, &[])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let target = std::env::current_dir().map_err(told("finding the program"))?.join(target);
+    let target = std::env::current_dir().map_err(context("finding the program"))?.join(target);
     Ok(target.join(if is_release { "release" } else { "debug" }).join("rosenblatt"))
 }
 
@@ -98,7 +98,7 @@ fn row(number: usize) -> String {
 #[derive(Default)]
 struct Ledger {
     next: usize,
-    /// Rows of which nobody knows whether they were learned from.
+    /// Rows that may or may not have been learned from.
     unknown: Vec<usize>,
     /// Rows by version and place, as they were acknowledged.
     places: Vec<(u64, u64, usize)>,
@@ -108,9 +108,9 @@ impl Room {
     fn new(program: PathBuf) -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("rosenblatt-serve-{}", std::process::id()));
         let room = Self { folder, program };
-        fs::create_dir_all(room.models()).map_err(told("making a folder"))?;
+        fs::create_dir_all(room.models()).map_err(context("making a folder"))?;
         let pets = "legs,weight,label\n4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n";
-        fs::write(room.folder.join("pets.csv"), pets).map_err(told("writing rows"))?;
+        fs::write(room.folder.join("pets.csv"), pets).map_err(context("writing rows"))?;
         room.train("pets.csv --algorithm perceptron --online --model models/pets.model")?;
         Ok(room)
     }
@@ -122,7 +122,7 @@ impl Room {
     fn train(&self, words: &str) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg("train").args(words.split(' ')).arg("--quiet").current_dir(&self.folder);
-        let status = command.stdout(std::process::Stdio::null()).status().map_err(told("training"))?;
+        let status = command.stdout(std::process::Stdio::null()).status().map_err(context("training"))?;
         if status.success() { Ok(()) } else { Err(format!("train {words} failed")) }
     }
 
@@ -132,7 +132,7 @@ impl Room {
         let drain = DRAIN.to_string();
         let words =
             ["--snapshot-rows", "500", "--grow-classes", "--max-versions", "1000000", "--drain", &drain];
-        let files = [fs::read(self.models().join("pets.model")).map_err(told("reading"))?, self.other()?];
+        let files = [fs::read(self.models().join("pets.model")).map_err(context("reading"))?, self.other()?];
         let (mut late, mut n_stops, mut longest) = (0, 0, Duration::ZERO);
         for end in 0..n_kills * ENDS / KILLS {
             let mut server = Served::start(&self.program, &self.models(), &words)?;
@@ -208,11 +208,11 @@ impl Room {
                 other_bits += usize::from(base != learned);
                 continue;
             }
-            fs::write(self.folder.join("base.model"), base).map_err(told("writing a model"))?;
+            fs::write(self.folder.join("base.model"), base).map_err(context("writing a model"))?;
             fs::write(self.folder.join("all.csv"), format!("legs,weight,label\n{}\n", rows.join("\n")))
-                .map_err(told("writing rows"))?;
+                .map_err(context("writing rows"))?;
             self.train("all.csv --online --start-from base.model --grow-classes --model offline.model")?;
-            let offline = fs::read(self.folder.join("offline.model")).map_err(told("reading"))?;
+            let offline = fs::read(self.folder.join("offline.model")).map_err(context("reading"))?;
             other_bits += usize::from(learned != offline);
         }
         let (n_rows, n_versions) = (ledger.places.len(), versions.len());
@@ -229,8 +229,8 @@ impl Room {
     /// Teaches, keeps and goes back; gives the folder of a server that was killed, what it served, and all it served before.
     fn lived(&self) -> Result<(PathBuf, Vec<Vec<u8>>), String> {
         let folder = self.folder.join("lived");
-        fs::create_dir_all(&folder).map_err(told("making a folder"))?;
-        fs::copy(self.models().join("pets.model"), folder.join("pets.model")).map_err(told("copying"))?;
+        fs::create_dir_all(&folder).map_err(context("making a folder"))?;
+        fs::copy(self.models().join("pets.model"), folder.join("pets.model")).map_err(context("copying"))?;
         let mut server = Served::start(&self.program, &folder, &["--snapshot-rows", "6", "--grow-classes"])?;
         let mut client = Client::new(&server.address);
         let mut served = Vec::new();
@@ -255,7 +255,7 @@ impl Room {
     fn mutations(&self, n_mutations: usize) -> Result<Line, String> {
         let (lived, served) = self.lived()?;
         let whole = served.last().ok_or("nothing was served")?;
-        let kept = fs::read_dir(lived.join("pets.serve")).map_err(told("looking around"))?;
+        let kept = fs::read_dir(lived.join("pets.serve")).map_err(context("looking around"))?;
         let mut files: Vec<String> =
             kept.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         files.sort();
@@ -268,17 +268,18 @@ impl Room {
             for model in 0..50.min(n_mutations - done) {
                 let name = format!("m{model}");
                 let state = folder.join(format!("{name}.serve"));
-                fs::create_dir_all(&state).map_err(told("making a folder"))?;
+                fs::create_dir_all(&state).map_err(context("making a folder"))?;
                 let file = folder.join(format!("{name}.model"));
-                fs::copy(lived.join("pets.model"), &file).map_err(told("copying"))?;
+                fs::copy(lived.join("pets.model"), &file).map_err(context("copying"))?;
                 for file in &files {
                     fs::copy(lived.join("pets.serve").join(file), state.join(file))
-                        .map_err(told("copying"))?;
+                        .map_err(context("copying"))?;
                 }
                 let place = dice.below(files.len() as u64 + 1) as usize;
                 let (of, path) =
                     files.get(place).map_or(("NAME.model", file), |of| (of.as_str(), state.join(of)));
-                let what = mutate(&path, of == "NAME.model", &mut dice).map_err(told("changing a file"))?;
+                let what =
+                    mutate(&path, of == "NAME.model", &mut dice).map_err(context("changing a file"))?;
                 all.push((name, format!("{of} {what}")));
             }
             done += all.len();
@@ -355,10 +356,10 @@ impl Room {
         }
         drop((idle, slow));
         // A body of ten gigabytes, in chunks.
-        let mut stream = TcpStream::connect(&server.address).map_err(told("connecting"))?;
+        let mut stream = TcpStream::connect(&server.address).map_err(context("connecting"))?;
         let head =
             format!("POST {PREDICT} HTTP/1.1\r\nhost: localhost\r\n{JSON}transfer-encoding: chunked\r\n\r\n");
-        stream.write_all(head.as_bytes()).map_err(told("sending"))?;
+        stream.write_all(head.as_bytes()).map_err(context("sending"))?;
         let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 1 << 20], b"\r\n"].concat();
         let n_taken = (0..10_240).take_while(|_| stream.write_all(&chunk).is_ok()).count();
         let (with_body, _) = server.size();
@@ -421,7 +422,7 @@ impl Room {
         let pause = Duration::from_secs_f64((2.0 / (0.7 * most) - 2.0 / most).max(0.0));
         let is_over = AtomicBool::new(false);
         let sizes = Mutex::new(Vec::new());
-        let files = [fs::read(self.models().join("pets.model")).map_err(told("reading"))?, self.other()?];
+        let files = [fs::read(self.models().join("pets.model")).map_err(context("reading"))?, self.other()?];
         let total = thread::scope(|scope| {
             let asking = scope.spawn(|| count(time.as_secs_f64(), pause, &is_over, &errors));
             let began = Instant::now();
@@ -467,7 +468,7 @@ impl Room {
     /// Another model of the same columns.
     fn other(&self) -> Result<Vec<u8>, String> {
         self.train("pets.csv --algorithm pa1 --online --model other.model")?;
-        fs::read(self.folder.join("other.model")).map_err(told("reading"))
+        fs::read(self.folder.join("other.model")).map_err(context("reading"))
     }
 }
 

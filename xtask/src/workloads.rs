@@ -1,8 +1,8 @@
-//! The data that everybody is measured on: made here with fixed seeds, in every format that somebody reads, the
-//! last tenth held out.
+//! The data of all measurements: made here with fixed seeds, in every format that one of the programs reads,
+//! the last tenth held out.
 
 use crate::say;
-use crate::tools::{Random, told};
+use crate::tools::{Random, context};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -231,7 +231,7 @@ impl Rows for WideRows {
         let class = (self.random.bits() >> 63) as usize;
         let side = if class == 1 { 1.0 } else { -1.0 };
         for (column, shift) in self.shift.iter().enumerate() {
-            // Three uniforms are normal enough for so many.
+            // Three uniforms are normal enough for this many.
             let noise = 2.0 * (self.random.uniform() + self.random.uniform() + self.random.uniform()) - 3.0;
             push(row, column, noise + side * shift);
         }
@@ -309,7 +309,7 @@ impl Files {
 /// Makes all files of a data set unless they are there.
 pub fn make(workload: &Workload, scale: f64, folder: &Path) -> Result<Files, String> {
     let folder = folder.join(format!("scale-{scale}"));
-    fs::create_dir_all(&folder).map_err(told("making the folder"))?;
+    fs::create_dir_all(&folder).map_err(context("making the folder"))?;
     // Enough to be held out from and to be parsed in several blocks, and no more megabytes than that takes.
     let fewest = if workload.rows < 50_000 { 120 } else { 400 };
     let rows = ((workload.rows as f64 * scale) as usize).max(fewest);
@@ -335,17 +335,17 @@ pub fn make(workload: &Workload, scale: f64, folder: &Path) -> Result<Files, Str
             row.entries.clear();
             let class = source.next(&mut row);
             for writer in &mut writers {
-                writer.row(&row, class).map_err(told("generating"))?;
+                writer.row(&row, class).map_err(context("generating"))?;
             }
         }
         for mut writer in writers {
-            writer.out.flush().map_err(told("generating"))?;
+            writer.out.flush().map_err(context("generating"))?;
             if let Some(labels) = &mut writer.labels {
-                labels.flush().map_err(told("generating"))?;
+                labels.flush().map_err(context("generating"))?;
             }
         }
     }
-    fs::write(done, "").map_err(told("generating"))?;
+    fs::write(done, "").map_err(context("generating"))?;
     Ok(files)
 }
 
@@ -375,7 +375,7 @@ fn write_header(out: &mut impl Write, width: usize) -> std::io::Result<()> {
     out.write_all(b"label\n")
 }
 
-/// All cells of a row, each with a comma behind it.
+/// All cells of a row, each followed by a comma.
 fn write_cells(text: &mut String, row: &Row, width: usize) {
     let mut entries = row.entries.iter().peekable();
     for feature in 1..=width {
@@ -407,7 +407,7 @@ impl Writer {
         workload: &Workload,
     ) -> Result<Self, String> {
         let create = |extension: &str| {
-            let file = File::create(files.path(part, extension)).map_err(told("generating"))?;
+            let file = File::create(files.path(part, extension)).map_err(context("generating"))?;
             Ok::<_, String>(BufWriter::with_capacity(1 << 20, file))
         };
         let &Workload { width, classes, .. } = workload;
@@ -428,11 +428,11 @@ impl Writer {
             "npy" => out.write_all(&npy_header("<f4", &format!("({n_rows}, {width})"))),
             _ => Ok(()),
         };
-        begun.map_err(told("generating"))?;
+        begun.map_err(context("generating"))?;
         writer.out = out;
         if let Some(labels) = &mut writer.labels {
             let header = npy_header("<i8", &format!("({n_rows},)"));
-            labels.write_all(&header).map_err(told("generating"))?;
+            labels.write_all(&header).map_err(context("generating"))?;
         }
         Ok(writer)
     }

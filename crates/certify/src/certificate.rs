@@ -43,7 +43,7 @@ pub struct About {
     pub features: usize,
     /// The class on the positive side.
     pub positive: String,
-    /// The class on the other side; every other class if not said.
+    /// The class on the other side; every other class if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negative: Option<String>,
     /// SHA-256 of the rows that take part: see [`crate::Rows::fingerprint`].

@@ -1,6 +1,6 @@
 //! The checker: believes nothing but the rows and the certificate, and calculates exactly.
 //!
-//! Deliberately simple, and deliberately without any part of the search: whoever doubts a verdict has these
+//! Deliberately simple, and deliberately without any part of the search: if you doubt a verdict, you have these
 //! lines to read. Every double is an integer times a power of two, so that nothing has to be rounded: values
 //! of rows are integers in units of `1/one`, numbers of the certificate are integers in units of `2^-1074`.
 
@@ -112,7 +112,7 @@ impl Checker<'_> {
         let norm2: BigInt = plane.iter().zip(&divisors).map(|(weight, by)| weight.pow(2) * by).sum();
         let short = (low.pow(2) * norm2) << (2 * self.one + fine) > (least.pow(2) * &all) << (2 * PLACES);
         if low.sign() == Sign::Minus || short {
-            return Err("the hyperplane has a smaller margin than is said".to_owned());
+            return Err("the hyperplane has a smaller margin than stated".to_owned());
         }
         let shares = self.shares(nearest)?;
         let ((plus, above), (minus, below)) = (self.side(&shares, true), self.side(&shares, false));
@@ -123,7 +123,7 @@ impl Checker<'_> {
         let whole = if bias { BigInt::from(2) * &plus * &minus } else { &plus + &minus };
         let far = apart2 << (2 * PLACES) > (high.pow(2) * whole.pow(2)) << (2 * self.one + fine);
         let is_wrong = high.sign() == Sign::Minus || whole.sign() != Sign::Plus || far;
-        if is_wrong { Err("the nearest points are farther apart than is said".to_owned()) } else { Ok(()) }
+        if is_wrong { Err("the nearest points are farther apart than stated".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -132,7 +132,7 @@ pub fn check(certificate: &Certificate, rows: &Rows) -> Result<(), String> {
     let Certificate { format, version, data, bias, kernel, claim } = certificate;
     let is_small = kernel.is_none_or(|kernel| kernel.is_small(rows.width()));
     if format != FORMAT || *version != VERSION || !is_small {
-        return Err(format!("this is not a certificate of version {VERSION}, or not for so many features"));
+        return Err(format!("this is not a certificate of version {VERSION}, or has too many features"));
     }
     if data.rows != rows.len() || data.features != rows.width() || data.fingerprint != rows.fingerprint() {
         return Err("the certificate is about other data: rows, classes or values differ".to_owned());

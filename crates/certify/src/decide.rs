@@ -395,7 +395,7 @@ impl<'a> Hunt<'a> {
 type Seek<'a> = fn(&mut Hunt<'a>, &Units, &[(usize, f64)]) -> Vec<(usize, f64)>;
 
 /// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted. `axes` are lower
-/// bounds of how long the axes of features are, 1 if nothing is said.
+/// bounds of how long the axes of features are, 1 if empty.
 pub(crate) fn propose(
     rows: &Rows,
     bias: bool,
@@ -465,7 +465,7 @@ pub(crate) fn intercept_of(rows: &Rows, weights: &[f64]) -> f64 {
 }
 
 /// An upper bound of the margin: how far the weighted means are apart, rounded up. `axes` are upper bounds of how long the
-/// axes of features are, 1 if nothing is said.
+/// axes of features are, 1 if empty.
 pub(crate) fn apart(rows: &Rows, bias: bool, axes: &[f64], nearest: &[(usize, f64)]) -> f64 {
     let total = |side: Option<bool>| {
         let mut sum = ExactSum::new();

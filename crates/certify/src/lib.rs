@@ -1,4 +1,4 @@
-//! Whether a hyperplane separates the data, and how widely, with proofs that anybody can check.
+//! Whether a hyperplane separates the data, and how widely, with proofs that you can check.
 //!
 //! Of two things exactly one is true (Gordan 1873): some hyperplane has every row strictly on its side, or
 //! some rows contradict each other: with non-negative weights, their signed sum is zero. [`decide`] finds
@@ -21,7 +21,7 @@
 //!                                     then more digits)
 //! ```
 //!
-//! Nothing here reads files, reads a clock or prints; whoever asks is told how it goes, and may stop it.
+//! //! Nothing here reads files, reads a clock or prints. A [`Watch`] follows the progress and may stop the work.
 
 #![allow(clippy::cast_possible_wrap, reason = "exponents, digits and mantissas are far below their limits")]
 

@@ -3,7 +3,7 @@
 //! Wolfe's method (1976), for one group of points or two: keep a small set of rows whose flat hull has a
 //! nearest point inside the set's own hull, add the row that is farthest on the wrong side, drop rows whose
 //! weight would turn negative. Every round brings the points strictly closer, and the last set is the set of
-//! supporting rows. What comes out is a guess in doubles; whoever asked verifies it.
+//! supporting rows. The result is a guess in doubles; the caller verifies it.
 
 use crate::real::Real;
 use crate::rows::Rows;
@@ -26,7 +26,7 @@ pub(crate) enum Ended {
     Zero,
     /// Rounding stands in the way.
     Stalled,
-    /// Somebody said stop.
+    /// The clock stopped the search.
     Stopped,
 }
 
@@ -109,7 +109,7 @@ impl<'a, R: Real> Search<'a, R> {
     }
 
     /// Searches until the bounds agree to `gap`, the point is shorter than `2^zero` times the rows that make it
-    /// up, or the clock says stop. It is told the bounds by `tell`.
+    /// up, or the clock says stop. Reports the bounds to `tell`.
     pub(crate) fn run(&mut self, gap: f64, zero: Option<i32>, tell: &dyn Fn(f64, f64)) -> Ended {
         let (mut idle, mut least) = (0, None);
         // Less than this is no progress.

@@ -61,8 +61,7 @@ pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<
     let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::Given;
-    let plan = Plan { rows: None, order: &order, seed: 0, epochs, max_updates: None, stop_when_clean: true };
-    let stopped = run.fit(rows.examples(), &plan, &mut Epochs(clock));
+    let stopped = run.fit(rows.examples(), &Plan::new(&order, epochs, 0), &mut Epochs(clock));
     let (totals, last) = (run.totals(), run.last());
     PerceptronRun {
         mistakes: totals.mistakes,
@@ -75,8 +74,8 @@ pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<
 
 /// A hyperplane, if a few epochs are enough to find one.
 pub(crate) fn quick(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Option<(Vec<f64>, f64)> {
-    let told = perceptron_by(rows, bias, QUICK_EPOCHS, clock);
-    told.converged.then_some((told.weights, told.intercept))
+    let outcome = perceptron_by(rows, bias, QUICK_EPOCHS, clock);
+    outcome.converged.then_some((outcome.weights, outcome.intercept))
 }
 
 /// The fewest mistakes the pocket finds, as weights and bias. Finding the fewest possible is NP-hard, so
@@ -99,8 +98,7 @@ pub(crate) fn candidates(
         Setup { width: rows.width(), convention: convention(bias), remember, seed, ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::ShuffleEpoch;
-    let plan = Plan { rows: None, order: &order, seed, epochs, max_updates: None, stop_when_clean: true };
-    run.fit(rows.examples(), &plan, &mut Epochs(clock));
+    run.fit(rows.examples(), &Plan::new(&order, epochs, seed), &mut Epochs(clock));
     let kept = [Readout::Pocket, Readout::Averaged(Average::Post)]
         .map(|readout| run.read(readout).and_then(|kept| kept.planes().cloned()));
     let planes = kept.into_iter().flatten().chain([run.last()]);
@@ -142,14 +140,7 @@ pub(crate) fn cycle_by(rows: &Rows, bias: bool, most: u64, clock: &Clock<'_>) ->
     let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::Given;
-    let plan = Plan {
-        rows: None,
-        order: &order,
-        seed: 0,
-        epochs: u64::MAX,
-        max_updates: Some(most),
-        stop_when_clean: true,
-    };
+    let plan = Plan { max_updates: Some(most), ..Plan::new(&order, u64::MAX, 0) };
     let mut follower = Follower {
         rows,
         bias,

@@ -1,4 +1,4 @@
-//! Whoever waits for an answer: told what is being done, and asked whether to go on.
+//! Reports progress to the caller, and asks whether to go on.
 //!
 //! Nothing in this crate reads a clock. A limit on time is a [`Watch`] that says stop when its time is up, and it is
 //! asked often: in every part, by every loop that could take long, a few thousand times a second at least.
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub enum Part {
     /// The verdict, and the margin.
     Verdict,
-    /// What else is worth saying: whoever wants to hear it although the verdict takes long, stops the verdict earlier.
+    /// Findings beyond the verdict. To get them although the verdict takes long, stop the verdict earlier.
     Rest,
 }
 
@@ -26,10 +26,10 @@ pub struct Progress<'a> {
     pub margin: Option<(f64, f64)>,
 }
 
-/// Told how a decision gets on, and asked whether it should go on.
+/// Receives the progress of a decision, and answers whether it should go on.
 pub type Watch<'a> = dyn Fn(Progress<'_>) -> ControlFlow<()> + 'a;
 
-/// A watch, with what it is told. Once it has said stop, it is not asked again.
+/// A watch, with the progress to report. Once it has answered stop, it is not asked again.
 pub(crate) struct Clock<'a> {
     watch: &'a Watch<'a>,
     part: Part,
@@ -66,7 +66,7 @@ impl<'a> Clock<'a> {
         self.over.get()
     }
 
-    /// Whether it was told to stop, without asking again.
+    /// Whether the watch has stopped the work, without asking again.
     pub(crate) fn has_said_stop(&self) -> bool {
         self.over.get()
     }

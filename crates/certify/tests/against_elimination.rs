@@ -85,20 +85,20 @@ fn ten_thousand_verdicts_agree_and_every_certificate_is_accepted() {
         let rows = Rows::from_points(&points, &sides);
         let question = Question { bias, ..Question::default() };
         let answer = decide(&rows, question, &|_| ControlFlow::Continue(()));
-        let told = format!("case {case}: {points:?} {sides:?} bias {bias}: {answer:?}");
+        let printed = format!("case {case}: {points:?} {sides:?} bias {bias}: {answer:?}");
         match &answer.verdict {
-            Verdict::Separable(_) => assert!(expected, "{told}"),
+            Verdict::Separable(_) => assert!(expected, "{printed}"),
             Verdict::Inseparable(weights) => {
-                assert!(!expected, "{told}");
-                assert!(weights.len() <= rows.width() + 1 + usize::from(bias), "{told}");
+                assert!(!expected, "{printed}");
+                assert!(weights.len() <= rows.width() + 1 + usize::from(bias), "{printed}");
             }
-            Verdict::Undecided => panic!("{told}"),
+            Verdict::Undecided => panic!("{printed}"),
         }
         counts[usize::from(expected)] += 1;
         let certificate = answer.certificate(&rows, bias, None, [None, None]).unwrap();
-        assert_eq!(check(&certificate, &rows), Ok(()), "{told}");
+        assert_eq!(check(&certificate, &rows), Ok(()), "{printed}");
         if let Claim::Separable { margin: Some(margin), .. } = &certificate.claim {
-            assert!(margin.at_least <= margin.at_most && answer.gap() <= 1e-6, "{told}");
+            assert!(margin.at_least <= margin.at_most && answer.gap() <= 1e-6, "{printed}");
         }
     }
     assert!(counts.iter().all(|&count| count > 2500), "{counts:?}");

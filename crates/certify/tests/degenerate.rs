@@ -8,7 +8,7 @@ fn ask(rows: &Rows, bias: bool) -> Answer {
     if let Some(certificate) = answer.certificate(rows, bias, None, [None, None]) {
         assert_eq!(check(&certificate, rows), Ok(()), "{rows:?}\n{answer:?}");
     }
-    // Everything else that is said about such rows must survive them, too.
+    // The rest of the report must survive such rows, too.
     let _ = investigate(rows, Question { bias, ..Question::default() }, &|_| ControlFlow::Break(()));
     answer
 }

@@ -37,15 +37,15 @@ fn hard_kinds_are_decided_rightly_and_their_margins_closed() {
         let expected = oracle(&points, &sides, bias);
         let rows = Rows::from_points(&points, &sides);
         let answer = ask(&rows, bias, 20);
-        let told = format!("case {case}, {kind:?}, bias {bias}: {points:?} {sides:?}\n{answer:?}");
+        let printed = format!("case {case}, {kind:?}, bias {bias}: {points:?} {sides:?}\n{answer:?}");
         match answer.verdict {
             Verdict::Separable(_) => {
-                assert!(expected, "{told}");
+                assert!(expected, "{printed}");
                 let is_one_sided = bias && !rows.has_both_sides();
-                assert!(is_one_sided || answer.gap() <= 1e-6, "{told}");
+                assert!(is_one_sided || answer.gap() <= 1e-6, "{printed}");
             }
-            Verdict::Inseparable(_) => assert!(!expected, "{told}"),
-            Verdict::Undecided => panic!("{told}"),
+            Verdict::Inseparable(_) => assert!(!expected, "{printed}"),
+            Verdict::Undecided => panic!("{printed}"),
         }
         counts[usize::from(expected)] += 1;
     }
@@ -54,8 +54,8 @@ fn hard_kinds_are_decided_rightly_and_their_margins_closed() {
 
 /// Processor time of this thread, which is what a limit means on a machine that does other things.
 fn processor_time() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds: Option<f64> = told.split_whitespace().next().and_then(|word| word.parse().ok());
+    let printed = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds: Option<f64> = printed.split_whitespace().next().and_then(|word| word.parse().ok());
     1e-9 * nanoseconds.expect("a Linux system")
 }
 

@@ -48,8 +48,8 @@ fn the_lectures_points_have_their_three_margins() {
     let shares: Vec<_> =
         answer.nearest.iter().map(|(row, share)| (*row, (11.0 * share.near()).round())).collect();
     assert_eq!(shares, [(0, 3.0), (1, 7.0), (3, 1.0)]);
-    let told = perceptron(&lecture(), false, 100, &|_| ControlFlow::Continue(()));
-    assert_eq!((told.mistakes, told.converged, told.weights), (3, true, vec![1.0, -3.0]));
+    let printed = perceptron(&lecture(), false, 100, &|_| ControlFlow::Continue(()));
+    assert_eq!((printed.mistakes, printed.converged, printed.weights), (3, true, vec![1.0, -3.0]));
     // (R/margin)^2 = 26, and 17 * 11/9 with the constant.
     assert!((16.0 / origin.at_most.powi(2) - 26.0).abs() < 1e-9);
     assert!((17.0 / answer.at_most.powi(2) - 187.0 / 9.0).abs() < 1e-9);

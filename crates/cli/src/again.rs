@@ -4,7 +4,7 @@ use crate::args::DataArgs;
 use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
-use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema};
+use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema, Shape};
 use rosenblatt::recipe::{TaskChoice, note_on_quantity};
 use rosenblatt::settings::Word;
 use rosenblatt::{
@@ -32,19 +32,20 @@ pub(crate) struct Told<'a> {
 }
 
 /// The command.
-pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
+pub(crate) fn command(model: &Model, given: &Told<'_>) -> String {
     let mut words = Words(vec!["rosenblatt".to_owned(), "train".to_owned()]);
-    told.files.iter().for_each(|file| words.0.push(quoted(&file.to_string_lossy())));
-    words.flag("model", told.model);
+    given.files.iter().for_each(|file| words.0.push(quoted(&file.to_string_lossy())));
+    words.flag("model", given.model);
     let summary = model.training_summary();
     let split_by: Vec<&String> = summary.time.iter().chain(&summary.group).collect();
-    let is_shape_raced = summary.raced.is_some() && summary.raced_shape;
-    words.reading(told.data, model.schema().map(AsRef::as_ref), &split_by, is_shape_raced);
+    let asked = if summary.without_crosses { Shape::Curves } else { Shape::Auto };
+    let raced_shape = (summary.raced.is_some() && summary.raced_shape).then_some(asked);
+    words.reading(given.data, model.schema().map(AsRef::as_ref), &split_by, raced_shape);
     // A rule of classes is refused for a label that looks like a quantity, unless the task says so.
     if model.task() == Task::Classes && note_on_quantity(model.labels(), summary.rows).is_some() {
         words.flag("task", TaskChoice::Classification);
     }
-    words.learning(model, told.rows);
+    words.learning(model, given.rows);
     words.judging(model);
     let command = words.0.join(" ");
     match model.date() {
@@ -97,7 +98,7 @@ impl Words {
         data: &DataArgs,
         schema: Option<&Schema>,
         split_by: &[&String],
-        is_shape_raced: bool,
+        raced_shape: Option<Shape>,
     ) {
         for setting in ReadOptions::SETTINGS {
             let words = setting.flag.filter(|flag| TYPED.contains(flag)).and_then(|flag| data.0.words(flag));
@@ -122,11 +123,12 @@ impl Words {
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // What is left alone by itself need not be said.
+        // What the default leaves out need not be named.
         let is_table = !schema.columns.is_empty() || schema.layout == Layout::Dense;
         match &schema.bends {
             // The same race finds it again.
-            Some(_) if is_shape_raced => {}
+            Some(_) if raced_shape == Some(Shape::Auto) => {}
+            Some(_) if raced_shape.is_some() => self.flag("shape", Shape::Curves),
             Some(bends) => self.flag("shape", bends.shape),
             None if is_table || scaling != Scaling::None => self.flag("scale", scaling),
             None => {}
@@ -268,9 +270,9 @@ mod tests {
         ("it counts for rows that come later", &["unknown"]),
         ("one epoch in the given order is spelled so", &["online", "grow-classes"]),
         ("no model knows which one it began from", &["start-from", "blank"]),
-        ("taggers are told of elsewhere", &["features", "history", "beam", "violation", "label-cost"]),
+        ("taggers have their own command", &["features", "history", "beam", "violation", "label-cost"]),
         ("it is a form of `--cost`, and spelled where that is", &["threshold"]),
-        ("taggers are told of elsewhere", &["constraints", "min-count", "shards"]),
+        ("taggers have their own command", &["constraints", "min-count", "shards"]),
     ];
 
     /// An option that is new is spelled here, or stands in the list above with a reason.

@@ -4,10 +4,10 @@
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use rosenblatt::core::{Decided, Declared, NameError, Param, Setting, Takes, Tasks};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches as _};
+use rosenblatt::core::{Decided, Declared as _, NameError, Param, Setting, Takes, Tasks};
 use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
-use rosenblatt::recipe::{Choice, MemoryLimit, Racing};
+use rosenblatt::recipe::{AUTO, Choice, MemoryLimit, Words};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::tagger::TaggerOptions;
@@ -16,7 +16,7 @@ use rosenblatt::{
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -50,49 +50,18 @@ macro_rules! part_of_options {
 }
 pub(crate) use part_of_options;
 
-/// The words of every flag that was typed, by flag; none follow a flag that takes no value.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Typed(BTreeMap<&'static str, Vec<String>>);
-
-impl Typed {
-    fn from_matches(settings: &[(Setting, Value)], matches: &ArgMatches) -> Self {
-        let typed = |(setting, _): &(Setting, Value)| {
-            let flag = setting.flag?;
-            let words = if is_bare(setting) {
-                matches.get_flag(flag).then(Vec::new)
-            } else {
-                matches.get_many::<String>(flag).map(|words| words.cloned().collect())
-            };
-            Some((flag, words?))
+/// The words of those of these flags that were typed.
+fn typed(settings: &[(Setting, Value)], matches: &ArgMatches) -> Words {
+    let typed = |(setting, _): &(Setting, Value)| {
+        let flag = setting.flag?;
+        let words = if is_bare(setting) {
+            matches.get_flag(flag).then(Vec::new)
+        } else {
+            matches.get_many::<String>(flag).map(|words| words.cloned().collect())
         };
-        Self(settings.iter().filter_map(typed).collect())
-    }
-
-    pub(crate) fn word(&self, flag: &str) -> Option<&str> {
-        self.0.get(flag)?.last().map(String::as_str)
-    }
-
-    pub(crate) fn words(&self, flag: &str) -> Option<&[String]> {
-        self.0.get(flag).map(Vec::as_slice)
-    }
-
-    pub(crate) fn has(&self, flag: &str) -> bool {
-        self.0.contains_key(flag)
-    }
-
-    /// Types `word`, unless something else was typed already.
-    fn add(&mut self, flag: &'static str, word: &str) {
-        self.0.entry(flag).or_insert_with(|| vec![word.to_owned()]);
-    }
-
-    /// The values of a group's settings that were typed, by name.
-    fn values<T: Declared>(&self) -> Result<Map<String, Value>, Failure> {
-        let typed = T::SETTINGS.iter().filter_map(|setting| Some((setting, self.0.get(setting.flag?)?)));
-        let value = |(setting, words): (&Setting, &Vec<String>)| {
-            Ok((setting.name.to_owned(), settings::value(setting, words).map_err(Failure::Usage)?))
-        };
-        typed.map(value).collect()
-    }
+        Some((flag.to_owned(), words?))
+    };
+    settings.iter().filter_map(typed).collect()
 }
 
 /// Which options were typed, by their names in the program. It comes first of a command's options, as each takes its own
@@ -108,12 +77,36 @@ part_of_options!(Spoken, |command| command, |matches| {
     Self(names.map(str::to_owned).collect())
 });
 
+/// Commands, an option of theirs, and the options of which it needs one: without, it would do nothing. The parser could
+/// require them, too, but says nothing where what is required goes with none of the other options.
+const NEEDS: &[(&[&str], &str, &[&str])] = &[
+    (&["train", "tune"], "blank", &["start_from"]),
+    (&["train", "tune"], "cache", &["memory"]),
+    (&["train"], "grow_classes", &["online"]),
+    (&["certify"], "against", &["positive"]),
+    (&["certify"], "degree", &["kernel"]),
+    (&["certify"], "offset", &["kernel"]),
+    (&["convert"], "seed", &["shuffle", "split"]),
+];
+
+/// Refuses an option of `command` without the one that it needs.
+pub(crate) fn check_needs(command: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    let typed = Spoken::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))?;
+    let lacks = |(commands, option, needed): &&(&[&str], &str, &[&str])| {
+        commands.contains(&command) && typed.has(option) && !needed.iter().any(|name| typed.has(name))
+    };
+    let Some((_, option, needed)) = NEEDS.iter().find(lacks) else { return Ok(()) };
+    let flag = |name: &str| format!("`--{}`", name.replace('_', "-"));
+    let needed: Vec<String> = needed.iter().map(|name| flag(name)).collect();
+    Err(Failure::Usage(format!("{} does nothing without {}", flag(option), needed.join(" or "))))
+}
+
 impl Spoken {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|typed| typed == name)
     }
 
-    fn refuse(&self, is_refused: impl Fn(&str) -> bool, why: &str) -> Result<(), Failure> {
+    pub(crate) fn refuse(&self, is_refused: impl Fn(&str) -> bool, why: &str) -> Result<(), Failure> {
         match self.0.iter().find(|name| is_refused(name)) {
             Some(name) => Err(Failure::Usage(format!("`--{}` {why}", name.replace('_', "-")))),
             None => Ok(()),
@@ -241,7 +234,7 @@ macro_rules! flags {
     ($(#[doc = $doc:literal])+ $name:ident, $heading:expr, $settings:expr, $suited:expr) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Default)]
-        pub(crate) struct $name(pub(crate) Typed);
+        pub(crate) struct $name(pub(crate) Words);
 
         part_of_options!(
             $name,
@@ -250,7 +243,7 @@ macro_rules! flags {
                 let command = command.next_help_heading($heading);
                 command.args($settings.iter().filter_map(arg).map(suited))
             },
-            |matches| Self(Typed::from_matches(&$settings, matches))
+            |matches| Self(typed(&$settings, matches))
         );
     };
 }
@@ -301,36 +294,20 @@ impl DataArgs {
 
     /// What the words mean for commands that learn: `--scale auto` is decided by what the rows are.
     pub(crate) fn to_learn(&self) -> Result<ReadOptions, Failure> {
-        let mut reading = self.0.values::<ReadOptions>()?;
-        let mut text = self.0.values::<TextOptions>()?;
-        // One word says the fewest and the most.
-        if let Some(Value::Array(run)) = text.get("longest").cloned() {
-            text.insert("shortest".to_owned(), run[0].clone());
-            text.insert("longest".to_owned(), run[1].clone());
-        }
-        reading.insert("text".to_owned(), Value::Object(text));
-        reading.insert("pictures".to_owned(), Value::Object(self.0.values::<Pictures>()?));
-        reading.insert("limits".to_owned(), Value::Object(self.0.values::<Limits>()?));
-        serde_json::from_value(Value::Object(reading)).map_err(|error| Failure::Usage(error.to_string()))
+        self.0.reading().map_err(Failure::Usage)
     }
 
     /// What the words mean for commands that take rows as they are, unless a scale is named.
     pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
-        let options = self.to_learn()?;
-        let is_named = self.0.word("scale").is_some_and(|name| name != AUTO);
-        let as_stored = ReadOptions::as_stored().scaling;
-        Ok(ReadOptions { scaling: if is_named { options.scaling } else { as_stored }, ..options })
+        self.0.reading_as_stored().map_err(Failure::Usage)
     }
 }
 
 /// Parameters with several values each, to be tried in all combinations.
 pub(crate) type ValuesToTry = Vec<(String, Vec<f64>)>;
 
-/// Where help lists what is said of sentences.
+/// The heading of the options about sentences in help.
 pub(crate) const SENTENCES: &str = "Sentences";
-
-/// The word for a race of algorithms, for a scale that follows from the rows, and for attributes that suit.
-const AUTO: &str = "auto";
 
 flags!(
     /// What is to be learned, but for kernels and networks.
@@ -376,7 +353,7 @@ impl CostArgs {
         if let Some(share) = self.threshold {
             return Ok(Some(Costs::Threshold(share)));
         }
-        let costs = self.given.0.values::<Options>()?.remove("costs");
+        let costs = self.given.0.values::<Options>().map_err(Failure::Usage)?.remove("costs");
         costs.map(serde_json::from_value).transpose().map_err(|error| Failure::Usage(error.to_string()))
     }
 }
@@ -385,14 +362,6 @@ flags!(
     /// What a network is made of.
     NetworkArgs, "Networks", of::<NetworkOptions>(), |arg| arg
 );
-
-impl NetworkArgs {
-    /// What is wished of a network, if anything is.
-    pub(crate) fn values(&self) -> Result<Option<Value>, Failure> {
-        let values = self.0.values::<NetworkOptions>()?;
-        Ok((!values.is_empty()).then_some(Value::Object(values)))
-    }
-}
 
 flags!(
     /// How a training goes, and how its outcome is judged.
@@ -403,8 +372,6 @@ flags!(
             "holdout", "epochs", "patience", "order", "max-updates", "folds", "calibrate", "export", "no-refit",
             "no-held-out-scores", "memory",
         ]),
-        "cache" => arg.requires("memory"),
-        "blank" => arg.requires("start_from"),
         _ => arg,
     }
 );
@@ -412,11 +379,7 @@ flags!(
 impl RecipeArgs {
     /// What the words mean.
     pub(crate) fn recipe(&self) -> Result<Recipe, Failure> {
-        let (mut values, memory) = (self.0.values::<Recipe>()?, self.0.values::<MemoryLimit>()?);
-        if !memory.is_empty() {
-            values.insert("memory".to_owned(), Value::Object(memory));
-        }
-        serde_json::from_value(Value::Object(values)).map_err(|error| Failure::Usage(error.to_string()))
+        self.0.judging().map_err(Failure::Usage)
     }
 }
 
@@ -434,7 +397,7 @@ impl TaggerArgs {
 
     /// What the words mean.
     pub(crate) fn asked(&self) -> Result<Asked<TaggerOptions>, Failure> {
-        let values = Value::Object(self.0.values::<TaggerOptions>()?);
+        let values = Value::Object(self.0.values::<TaggerOptions>().map_err(Failure::Usage)?);
         let asked: Result<Asked<TaggerOptions>, _> = serde_json::from_value(values);
         let mut asked = asked.map_err(|error| Failure::Usage(error.to_string()))?;
         if let Some(name) = self.features() {
@@ -503,40 +466,16 @@ fn map_help() -> String {
 }
 
 impl KernelArgs {
-    /// The map or the kernel that is wished, by the name of its option, with what `support` says of the kernel;
-    /// parameters of no kernel are an error.
-    fn values(&self, support: &SupportArgs) -> Result<Option<(&'static str, Value)>, Failure> {
-        let typed = &self.named.0;
-        let (kernel, params) = (typed.word("kernel"), &self.params.0);
-        if typed.has("map") {
-            let mut map = typed.values::<Mapping>()?;
-            map.insert("kernel".to_owned(), json!(kernel));
-            map.insert("params".to_owned(), json!(params));
-            return Ok(Some(("map", Value::Object(map))));
-        }
-        if let (None, Some(name)) = (kernel, params.keys().next()) {
-            let message =
-                format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
-            return Err(Failure::Usage(message));
-        }
-        let mut options = support.0.values::<KernelOptions>()?;
-        options.extend(typed.values::<KernelOptions>()?);
-        options.insert("params".to_owned(), json!(params));
-        Ok(kernel.map(|_| ("kernel", Value::Object(options))))
-    }
-
-    /// The same as options, beside what is wished of a network.
+    /// What is wished of a kernel or a map, beside what is wished of a network.
     pub(crate) fn options(&self, network: &NetworkArgs) -> Result<Options, Failure> {
-        let mut learning = Map::new();
-        learning.extend(self.values(&SupportArgs::default())?.map(|(name, value)| (name.to_owned(), value)));
-        learning.extend(network.values()?.map(|value| ("network".to_owned(), value)));
-        serde_json::from_value(Value::Object(learning)).map_err(|error| Failure::Usage(error.to_string()))
+        let words = Words::joined(&[&self.named.0, &self.params.0, &network.0]);
+        Ok(words.learning().map_err(Failure::Usage)?.options().clone())
     }
 }
 
 /// The parameters of all kernels of the table: a flag each, by the name that the kernel's file gives it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KernelParams(BTreeMap<String, Value>);
+pub(crate) struct KernelParams(Words);
 
 impl KernelParams {
     /// Each name once, with what the parameter means.
@@ -562,12 +501,8 @@ part_of_options!(
         })
     },
     |matches| {
-        let value = |value: &KernelValue| match value {
-            KernelValue::Number(number) => json!(number),
-            word => json!(word.to_string()),
-        };
-        let given = |name: &&str| Some(((*name).to_owned(), value(matches.get_one(name)?)));
-        Self(Self::known().keys().filter_map(given).collect())
+        let word = |name: &str| Some(vec![matches.get_one::<KernelValue>(name)?.to_string()]);
+        Self(Self::known().keys().filter_map(|name| Some(((*name).to_owned(), word(name)?))).collect())
     }
 );
 
@@ -597,7 +532,7 @@ impl SpecArgs {
             words.learning.0.add("order", "given");
         }
         words.learning.0.add("readout", "last");
-        words.learning.0.0.insert("patience", vec!["0".to_owned()]);
+        words.learning.0.set("patience", vec!["0".to_owned()]);
         words
     }
 
@@ -606,8 +541,9 @@ impl SpecArgs {
         let mut plain = self.as_textbook();
         plain.network.0.add("optimiser", "sgd");
         // What is typed comes later, and counts.
-        let none = ["momentum=0", "nesterov=0", "weight-decay=0"].map(str::to_owned);
-        plain.learning.0.0.entry("param").or_default().splice(0..0, none);
+        let mut params = ["momentum=0", "nesterov=0", "weight-decay=0"].map(str::to_owned).to_vec();
+        params.extend(plain.learning.0.remove("param"));
+        plain.learning.0.set("param", params);
         plain
     }
 
@@ -618,11 +554,7 @@ impl SpecArgs {
 
     /// Who decides what is learned.
     pub(crate) fn choice(&self) -> Choice {
-        match self.learning.0.word("algorithm") {
-            None => Choice::Auto,
-            Some(AUTO) => Choice::Race(Racing::default()),
-            Some(_) => Choice::Given,
-        }
+        self.learning.0.choice()
     }
 
     /// Refuses a race, where one rule is needed.
@@ -638,9 +570,7 @@ impl SpecArgs {
 
     /// Refuses options of learning, where there is a model already.
     pub(crate) fn leave_to_the_model(&self) -> Result<(), Failure> {
-        let Self { learning, kernel, support, network } = self;
-        let typed = [&learning.0, &kernel.named.0, &support.0, &network.0];
-        if typed.iter().all(|typed| typed.0.is_empty()) && kernel.params.0.is_empty() {
+        if self.words().is_empty() {
             return Ok(());
         }
         let message = "`--model` is trained already; leave out options of learning";
@@ -661,7 +591,7 @@ impl SpecArgs {
             Ok((name.to_owned(), values.collect::<Result<_, Failure>>()?))
         };
         let mut words = self.clone();
-        let params = words.learning.0.0.remove("param").unwrap_or_default();
+        let params = words.learning.0.remove("param");
         let values = params.iter().map(several).collect::<Result<_, Failure>>()?;
         Ok((words.asked()?, values))
     }
@@ -673,21 +603,12 @@ impl SpecArgs {
 
     /// The same, with what was typed known from what was not.
     pub(crate) fn asked(&self) -> Result<Asked<Options>, Failure> {
-        let typed = &self.learning.0;
-        let mut learning = typed.values::<Options>()?;
-        if learning.get("algorithm").is_some_and(|name| name == AUTO) {
-            learning.remove("algorithm");
-        }
-        let validation = match typed.values::<Validation>()?.remove("patience") {
-            None => None,
-            Some(patience) if patience == 0 => Some(Value::Null),
-            // Whoever names a patience wants a validation set, however few the rows.
-            Some(patience) => Some(json!({ "patience": patience, "min-rows": 0 })),
-        };
-        learning.extend(validation.map(|value| ("validation".to_owned(), value)));
-        learning.extend(self.kernel.values(&self.support)?.map(|(name, value)| (name.to_owned(), value)));
-        learning.extend(self.network.values()?.map(|value| ("network".to_owned(), value)));
-        serde_json::from_value(Value::Object(learning)).map_err(|error| Failure::Usage(error.to_string()))
+        self.words().learning().map_err(Failure::Usage)
+    }
+
+    fn words(&self) -> Words {
+        let Self { learning, kernel, support, network } = self;
+        Words::joined(&[&learning.0, &kernel.named.0, &kernel.params.0, &support.0, &network.0])
     }
 }
 
@@ -711,7 +632,7 @@ pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, Name
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::FromArgMatches as _;
+    use serde_json::json;
 
     rosenblatt::core::settings! {
         /// A group that stands nowhere else.

@@ -149,7 +149,7 @@ impl Checkpointer for Checkpoints {
     fn save(&mut self, checkpoint: &[u8]) {
         match write_keeping_previous(&self.path, checkpoint) {
             Ok(()) => (self.saved, self.failed) = (true, false),
-            // The model may still come out well, so training goes on; it is said once, not every time.
+            // The model may still come out well, so training goes on; it prints this once, not every time.
             Err(error) => {
                 if !self.failed {
                     ui::warn(&format!("{error}\nthis checkpoint was not kept"));

@@ -14,13 +14,13 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// The words made no sense: exit 2.
     Usage(String),
-    /// The data, the model or the machine said no: exit 1.
+    /// The data, the model or the machine does not allow it: exit 1.
     Work(String),
-    /// The question stays open, as was said; perhaps with a word about what was not done for it: exit 3.
+    /// The question stays open, as printed; perhaps with a word about what was not done for it: exit 3.
     Undecided(Option<String>),
-    /// A signal said stop: exit 128 and the signal. What was done about it is no error.
+    /// A signal stopped it: exit 128 and the signal. What was done about it is no error.
     Stopped(i32, String),
-    /// Whoever read our output has gone, which is their right: exit 0, no word.
+    /// The reader of our output has gone, which is their right: exit 0, no word.
     NobodyListens,
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         format!("{error}{help}")
     }
 
-    /// What the shell is told.
+    /// The exit code for the shell.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),

@@ -99,7 +99,7 @@ pub(crate) fn tell_of_exhaustion() {
     }));
     #[cfg(unix)]
     {
-        // With anybody listening the signal does not kill, and the call that writes tells of the limit.
+        // With a handler the signal does not kill, and the call that writes tells of the limit.
         let heard = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
     }

@@ -1,7 +1,7 @@
 //! The command line of Rosenblatt: typed words in, a checked wish, then work.
 //!
 //! Results go to stdout, talk goes to stderr. Exit codes: 0 done, 1 the data, the model or the machine
-//! said no, 2 the words made no sense, 3 `certify` left it open, 128 plus its number if a signal said stop.
+//! do not allow it, 2 the words made no sense, 3 `certify` left it open, 128 plus its number if a signal stopped it.
 
 mod again;
 mod args;
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     let work = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(work);
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
-        // A panic, which has told of itself.
+        // A panic, which has printed its message.
         Ok(Err(_)) => ExitCode::from(101),
         Err(error) => {
             ui::complain(&failure::Failure::Work(format!("the system gives no thread to work in: {error}")));

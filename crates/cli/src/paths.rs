@@ -60,7 +60,7 @@ const ROLES: &[(&[&str], &str, Role)] = &[
     (&["serve"], "tls_key", Role::Reads("the key")),
     (&["reproduce"], "data", Role::Folder),
     (&["playground"], "file", Role::Reads("the table")),
-    // What is said of no command in particular comes last.
+    // What holds for every command comes last.
     (&[], "model", Role::Reads("the model")),
     (&[], "output", Role::Writes("the output")),
 ];

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Work that takes less is not talked about.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// The time of a stage is shown from here on.
+const SPOKEN: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(100);
 /// Off a terminal the first line is printed after this time, and then one whenever as much again has passed.
 const FIRST_LINE: Duration = Duration::from_secs(4);
@@ -45,7 +47,7 @@ struct Task {
 }
 
 impl Progress {
-    /// A bar on the terminal, if it is to be `shown` and nobody asked for quiet.
+    /// A bar on the terminal, if it is to be `shown` and not quiet.
     pub(crate) fn new(shown: bool) -> Self {
         if !shown || ui::is_quiet() {
             return Self { shared: None, painter: None };
@@ -63,6 +65,7 @@ impl Progress {
     /// Says what is done, and which share of all there is to do.
     pub(crate) fn show(&self, done: Option<f64>, text: impl FnOnce() -> String) {
         self.change(|task| {
+            task.since.get_or_insert_with(Instant::now);
             task.done = done.map(|done| (done, Instant::now()));
             task.text = text();
         });
@@ -137,7 +140,7 @@ fn paint(shared: &Shared) {
             let width =
                 terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0 as usize);
             let line = task.line(width.saturating_sub(1), colour);
-            // If nobody can be told, the work goes on.
+            // If it cannot be written, the work goes on.
             let _ = write!(io::stderr(), "\r\x1b[2K{line}");
             let _ = io::stderr().flush();
             is_drawn = true;
@@ -205,7 +208,7 @@ impl Task {
                     left => write!(line, "{} min {} s left  ", (left / 60.0).floor(), left % 60.0),
                 };
             }
-        } else {
+        } else if elapsed >= SPOKEN {
             let _ = write!(line, "{}  ", duration(elapsed));
         }
         line.push_str(&text);
@@ -236,5 +239,10 @@ mod tests {
         assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━\x1b[0m─"));
         assert_eq!(task(Some(0.25), 3).line(10, false).chars().count(), 10);
         assert_eq!(task(None, 3).line(80, false), "3.0 s  epoch 2 of at most 8");
+        assert_eq!(task(None, 0).line(80, false), "epoch 2 of at most 8");
+        let begun = Progress { shared: Some(Arc::default()), painter: None };
+        begun.show(None, || "searching".to_owned());
+        let since = begun.shared.as_ref().unwrap().task.lock().unwrap().since;
+        assert!(since.is_some(), "work without stages has a beginning, too");
     }
 }

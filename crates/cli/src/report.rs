@@ -1,6 +1,7 @@
 //! What is said of a model and of its errors, the same words in every command.
 
 use crate::ui::{apart, count, counted, percent, table, terminal_width};
+use rosenblatt::data::Schema;
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
@@ -8,6 +9,20 @@ pub(crate) use rosenblatt_figures::words::{
     list_importance, list_top_features, short_number,
 };
 use std::fmt::Write as _;
+
+/// The most crosses that are listed.
+const LISTED_CROSSES: usize = 6;
+
+/// The pairs of columns that were found to say more together, the best first; `None` if none were looked for.
+pub(crate) fn crosses_line(schema: &Schema) -> Option<String> {
+    schema.bends.as_ref().filter(|bends| bends.shape.crosses() > 0)?;
+    let pairs = schema.surfaces();
+    let named: Vec<String> = pairs.iter().take(LISTED_CROSSES).map(|pair| pair.join("*")).collect();
+    let more = pairs.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = if named.is_empty() { "none".to_owned() } else { named.join(", ") };
+    Some(format!("crosses found: {named}{more}"))
+}
 
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
@@ -122,7 +137,7 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation, is_raced: bool) 
         return "probabilities: none; hold rows out, and `--calibrate` fits them".to_owned();
     };
     let fitted = if is_raced {
-        format!("what the winner said of {} in the race", counted(calibration.rows(), "row", "rows"))
+        format!("the winner's held-out scores of {}", counted(calibration.rows(), "row", "rows"))
     } else {
         counted(calibration.rows(), "held-out row", "held-out rows")
     };

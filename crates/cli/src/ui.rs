@@ -11,11 +11,47 @@ use std::time::Duration;
 
 /// Prints a result. A reader that has gone away is an error the caller passes on.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    // A terminal obeys what it is sent; whoever reads from a pipe wants names as they are.
+    // A terminal obeys what it is sent; a program at the end of a pipe wants names as they are.
     if io::stdout().is_terminal() {
         return print_bytes(harmless(text).as_bytes());
     }
     print_bytes(text.as_bytes())
+}
+
+/// How the line of a report begins that a reader looks for first.
+const HEADLINES: [&str; 7] = [
+    "cross-validated error: ",
+    "held-out error: ",
+    "progressive error: ",
+    "error rate: ",
+    "SEPARABLE",
+    "NOT SEPARABLE",
+    "UNDECIDED",
+];
+
+/// [`print()`] for a report: in a terminal with colours its headline is bold.
+pub(crate) fn print_report(text: &str) -> Result<(), Failure> {
+    if has_colours() {
+        return print_bytes(emphasised(&harmless(text)).as_bytes());
+    }
+    print(text)
+}
+
+/// Whether stdout shows colours and they are not turned off (see no-color.org).
+pub(crate) fn has_colours() -> bool {
+    let minds = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !minds && !is_dumb
+}
+
+/// The text with its headline in bold.
+fn emphasised(text: &str) -> String {
+    let is_headline = |line: &str| HEADLINES.iter().any(|headline| line.starts_with(headline));
+    let bold = |line: &str| {
+        let (words, end) = line.split_at(line.trim_end_matches('\n').len());
+        if is_headline(line) { format!("\x1b[1m{words}\x1b[0m{end}") } else { line.to_owned() }
+    };
+    text.split_inclusive('\n').map(bold).collect()
 }
 
 /// [`print()`] for results that may be no text.
@@ -40,7 +76,7 @@ pub(crate) fn complain(failure: &Failure) {
         Failure::Undecided(Some(message)) => format!("{message}\n"),
         Failure::Undecided(None) | Failure::NobodyListens => return,
     };
-    // If even complaining fails there is nobody to tell.
+    // If even this fails, there is no place left to report it.
     let _ = io::stderr().write_all(harmless(&text).as_bytes());
 }
 
@@ -56,7 +92,7 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Says something beside the result, unless nobody wants to hear it.
+/// Prints a note beside the result, unless it is to be quiet.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
         warn(text);
@@ -100,8 +136,8 @@ pub(crate) fn apart(names: &[String], most: usize) -> Vec<String> {
     let beginning = |name: &str| name.chars().take(most - 1).chain(['…']).collect::<String>();
     let ends = |name: &str| {
         let (first, last) = ((most - 1).div_ceil(2), (most - 1) / 2);
-        let behind = name.chars().count() - last;
-        name.chars().take(first).chain(['…']).chain(name.chars().skip(behind)).collect::<String>()
+        let skipped = name.chars().count() - last;
+        name.chars().take(first).chain(['…']).chain(name.chars().skip(skipped)).collect::<String>()
     };
     let is_long = |name: &str| name.chars().count() > most;
     let cut =
@@ -157,6 +193,14 @@ mod tests {
         assert_eq!(apart(&names(["a long name", "another one", "spam"]), 6), ["a lon…", "anoth…", "spam"]);
         assert_eq!(apart(&names(["class of 1999", "class of 2000", "b"]), 6), ["cla…99", "cla…00", "b"]);
         assert_eq!(apart(&names(["aaaaaaaxaaaa", "aaaaaaayaaaa", "b"]), 6), ["aaaa…1", "aaaa…2", "b"]);
+    }
+
+    #[test]
+    fn headlines_are_bold_and_other_bytes_as_they_were() {
+        let text = "t.csv: 9 rows\n\nheld-out error: 1.0 %\naccuracy 99.0 %\n";
+        let bold = "t.csv: 9 rows\n\n\u{1b}[1mheld-out error: 1.0 %\u{1b}[0m\naccuracy 99.0 %\n";
+        assert_eq!(emphasised(text), bold);
+        assert_eq!(emphasised("no headline, and no last end"), "no headline, and no last end");
     }
 
     #[test]

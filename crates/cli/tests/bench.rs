@@ -20,7 +20,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Everything it said.
+    /// Everything it printed.
     pub(crate) fn all(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
@@ -80,7 +80,7 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // A folder that stays behind in the temporary folder harms nobody.
+        // A folder left in the temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -62,10 +62,10 @@ fn a_signal_ends_a_training_whose_rows_are_met_again_and_again() {
              --holdout 0 --model x.model & p=$!; while ! test -e .x.model.lock; do sleep 0.02; done; sleep 1; \
              kill -TERM $p; (sleep 20; kill -9 $p) > /dev/null 2>&1 & wait $p"
         ));
-        let told = format!("{rule} after {:?}: {:?} {}", start.elapsed(), done.code, done.all());
+        let printed = format!("{rule} after {:?}: {:?} {}", start.elapsed(), done.code, done.all());
         // What was over before the signal came is no failure.
-        assert!(matches!(done.code, Some(143 | 0 | 1)), "{told}");
-        assert!(start.elapsed() < Duration::from_secs(20), "{told}");
+        assert!(matches!(done.code, Some(143 | 0 | 1)), "{printed}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{printed}");
         let _ = fs::remove_file(bench.path("x.model"));
     }
 }
@@ -178,6 +178,11 @@ fn a_small_file_that_claims_a_great_width_costs_little() {
             "inspect {m} --weights",
             "inspect {m} --export json out",
             "inspect {m} --export onnx out",
+            "inspect {m} --export sql out",
+            "inspect {m} --export c out",
+            "inspect {m} --export javascript out",
+            "inspect {m} --export scorecard out",
+            "certify {m} --monotone",
             "train d.svm -a perceptron --start-from {m} --model new.model",
             "report d.svm --model {m} -o out.html",
             "predict d.svm --model {m}",
@@ -192,8 +197,8 @@ fn a_small_file_that_claims_a_great_width_costs_little() {
             let start = Instant::now();
             // Room for the program and its threads, and for pages of zeros that nothing touches.
             let done = bench.run(&format!("ulimit -v 900000; timeout 60 rosenblatt {line}"));
-            let told = format!("{line}: {:?} after {:?}\n{}", done.code, start.elapsed(), done.stderr);
-            assert!(matches!(done.code, Some(0 | 1)) && !done.stderr.contains("no more memory"), "{told}");
+            let printed = format!("{line}: {:?} after {:?}\n{}", done.code, start.elapsed(), done.stderr);
+            assert!(matches!(done.code, Some(0 | 1)) && !done.stderr.contains("no more memory"), "{printed}");
             for made in ["out", "out.html", "out.svg", "new.model"] {
                 let _ = fs::remove_file(bench.path(made));
             }
@@ -243,6 +248,10 @@ fn a_device_without_end_is_given_up() {
         lines.push(format!("serve models --address 127.0.0.1:0 --tokens {device}"));
         lines.push(format!("serve models --address 127.0.0.1:0 --tls-cert {device} --tls-key {device}"));
         lines.push(format!("predict d.svm --model {device}"));
+        lines.push(format!("inspect m.model --export scorecard out --rows {device}"));
+        lines.push(format!("certify {device} --monotone"));
+        lines.push(format!("mix m.model {device} -o x.model"));
+        lines.push(format!("playground --port 0 --no-open {device}"));
         lines.push(format!("train d.svm --start-from {device} --model x.model"));
         lines.push(format!("train d.svm --labels {device} --format libsvm --model x.model"));
     }
@@ -251,8 +260,8 @@ fn a_device_without_end_is_given_up() {
     lines.push("train d.svm -a perceptron --memory 1KiB --cache pipe --model x.model".to_owned());
     for line in lines {
         let done = bench.run(&format!("ulimit -v 1000000; timeout 60 rosenblatt {line}"));
-        let told = format!("{line}\n{:?} {}", done.code, done.all());
-        assert!(matches!(done.code, Some(0..=2)) && !done.stderr.contains("no more memory"), "{told}");
+        let printed = format!("{line}\n{:?} {}", done.code, done.all());
+        assert!(matches!(done.code, Some(0..=2)) && !done.stderr.contains("no more memory"), "{printed}");
     }
 }
 
@@ -284,8 +293,8 @@ fn a_server_without_threads_says_so() {
     for command in ["serve models --read-only --address 127.0.0.1:0", "playground --port 0"] {
         let done =
             bench.run(&format!("{as_nobody} sh -c 'ulimit -u 2; exec timeout 20 ./program {command}'"));
-        let told = format!("{command}\n{:?} {}", done.code, done.all());
-        assert!(!done.all().contains("panicked") && done.code != Some(101), "{told}");
+        let printed = format!("{command}\n{:?} {}", done.code, done.all());
+        assert!(!done.all().contains("panicked") && done.code != Some(101), "{printed}");
     }
 }
 

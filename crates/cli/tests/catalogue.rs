@@ -4,7 +4,7 @@
 
 use crate::bench::Bench;
 
-/// An item, what is put in, how it is trained from, whether that succeeds, and what is said.
+/// An item, what is put in, how it is trained from, whether that succeeds, and what is printed.
 struct Case {
     item: u32,
     table: fn() -> String,
@@ -52,7 +52,7 @@ const CASES: &[Case] = &[
         item: 87,
         table: || format!("{}{}1,2,c\n", plain("1"), plain("1").split_once('\n').unwrap().1.repeat(1000)),
         // There is no way to let the classes grow: a learner's weights and votes are those of its classes, and a
-        // class that comes late was counted wrong in every row before. The cure is told instead.
+        // class that comes late was counted wrong in every row before. The message names the cure.
         options: "- --online --scale none < t.csv",
         succeeds: false,
         says: "name all classes beforehand with --classes a,b,c",

@@ -128,7 +128,7 @@ fn an_open_question_says_what_is_known_with_a_code_of_its_own() {
         (Some(3), &"undecided".into(), &true.into())
     );
     assert!(done.stderr.contains("proof.json is not written"), "{}", done.all());
-    // No time is too long, and rows of zeros are told at once.
+    // No time is too long, and rows of zeros are decided at once.
     assert!(bench.ok("rosenblatt certify xor.csv --time 1e20").contains("NOT SEPARABLE"));
     bench.write("zeros.csv", "a,b,class\n0,0,even\n1,1,odd\n");
     assert!(bench.ok("rosenblatt certify zeros.csv --bias none --time 1e20").contains("all zeros"));
@@ -252,6 +252,11 @@ fn how_columns_move_a_score_is_proved_of_a_model() {
     }
     bench.ok("rosenblatt train t.csv --label class --shape line --positive high --model line.model");
     assert!(bench.ok("rosenblatt certify line.model --monotone up=+").contains("up, for high: never falls"));
+    // Both wishes are held, in either order.
+    for wishes in ["up=+,up=-", "up=-,up=+"] {
+        let broken = bench.run(&format!("rosenblatt certify line.model --monotone {wishes}"));
+        assert!(broken.code == Some(1) && broken.stderr.contains("should never rise"), "{}", broken.all());
+    }
     let wrong = bench.run("rosenblatt certify line.model --monotone up=-");
     assert!(wrong.stderr.contains("it rises everywhere"), "{}", wrong.all());
 }

@@ -39,13 +39,19 @@ def main(model, table, predictions):
     with open(predictions) as file:
         expected = [json.loads(line) for line in file]
     assert len(expected) == len(values), (len(expected), len(values))
+    if outputs == ["prediction"]:
+        numbers = np.array([[row["prediction"]] for row in expected])
+        off = np.abs(found["prediction"] - numbers).max() / np.abs(numbers).max()
+        assert off < 1e-9, off
+        print(f"predictions of {len(numbers)} rows agree; they differ by at most {off:.1e}")
+        return
     labels = [row["class"] for row in expected]
     others = [row for row, label in enumerate(labels) if found["label"][row] != label]
     assert not others, f"{model}: {len(others)} labels differ, the first in row {others[0] + 1}"
     scores = np.array([row["scores"] for row in expected])
     off = np.abs(found["scores"] - scores).max() / max(1.0, np.abs(scores).max())
     assert off < 1e-6, off
-    said = f"labels and scores of {len(labels)} rows"
+    checked = f"labels and scores of {len(labels)} rows"
     if "probabilities" in found and "probabilities" in expected[0]:
         shares = np.array([list(row["probabilities"].values()) for row in expected])
         names = list(expected[0]["probabilities"])
@@ -53,8 +59,8 @@ def main(model, table, predictions):
         order = [names.index(name) for name in classes]
         off_shares = np.abs(found["probabilities"] - shares[:, order]).max()
         assert off_shares < 1e-6, off_shares
-        said = f"labels, scores and probabilities of {len(labels)} rows"
-    print(f"{said} agree; scores differ by at most {off:.1e}")
+        checked = f"labels, scores and probabilities of {len(labels)} rows"
+    print(f"{checked} agree; scores differ by at most {off:.1e}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ const COMMANDS: [&str; 12] = [
     "catalogue",
 ];
 
-/// What stands behind an option: numbers at the edges, names of everything, and files.
+/// What follows an option: numbers at the edges, names of everything, and files.
 const VALUES: [&str; 48] = [
     "0",
     "1",
@@ -172,17 +172,17 @@ fn whatever_is_typed_ends_in_order() {
         // Endless runs may be asked for (`--epochs 18446744073709551615`): they are stopped as a person would.
         let done = bench.run(&format!("ulimit -v 4000000; timeout --preserve-status -s INT -k 20 5 {words}"));
         let took = start.elapsed();
-        let told = format!("line {k}: {words}\n{:?} after {took:?}\n{}", done.code, done.all());
+        let printed = format!("line {k}: {words}\n{:?} after {took:?}\n{}", done.code, done.all());
         match done.code {
             Some(code @ 0..=3) => codes[code as usize] += 1,
-            Some(130) => assert!(took < Duration::from_secs(12), "{told}"),
-            _ => panic!("{told}"),
+            Some(130) => assert!(took < Duration::from_secs(12), "{printed}"),
+            _ => panic!("{printed}"),
         }
         let all = done.all();
         for sign in ["panicked", "this is a bug", "no more memory", "RUST_BACKTRACE"] {
-            assert!(!all.contains(sign), "{told}");
+            assert!(!all.contains(sign), "{printed}");
         }
-        assert_eq!(fs::read(bench.path(data)).ok(), before, "{told}");
+        assert_eq!(fs::read(bench.path(data)).ok(), before, "{printed}");
     }
     println!("lines {first} to {}: codes {codes:?}", first + n_lines);
     assert!(n_lines < N_LINES || (codes[0] > 0 && codes[1] > 0 && codes[2] > 0), "{codes:?}");

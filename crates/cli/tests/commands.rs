@@ -138,7 +138,7 @@ fn help_pages_and_completions_are_there() {
     assert!(bench.ok("rosenblatt completions bash").contains("rosenblatt"));
     let page = bench.ok("rosenblatt man train");
     assert!(page.contains("rosenblatt-train"));
-    // Options that `-h` leaves out are told as well.
+    // Options that `-h` leaves out are listed as well.
     assert!(page.contains("Make features of runs of words"), "{page}");
     let algorithms: serde_json::Value =
         serde_json::from_str(&bench.ok("rosenblatt algorithms --json")).unwrap();
@@ -227,20 +227,37 @@ fn a_column_of_text_is_found_and_what_is_no_label_is_not_taken_for_one() {
 #[test]
 fn every_lesson_prints_its_trace_and_leaves_its_film() {
     let bench = Bench::new();
-    let lessons = ["and", "xor", "lecture", "margin", "voted", "kernel"];
+    let lessons = ["and", "xor", "lecture", "margin", "voted", "kernel", "order", "rate", "scaling"];
     for lesson in lessons {
         let text = bench.ok(&format!("rosenblatt demo {lesson} --folder class 2>&1"));
         assert!(text.contains("round  epoch  row"), "{text}");
         assert!(
-            text.contains(&format!("{lesson}.svg")) && text.trim_end().ends_with("in a browser."),
+            text.contains(&format!("Open class/{lesson}.svg"))
+                && text.contains(&format!("in a browser; `rosenblatt playground class/{lesson}.csv`")),
             "{text}"
         );
         let film = fs::read_to_string(bench.path(&format!("class/{lesson}.svg"))).unwrap();
         assert!(film.starts_with("<?xml") && film.contains("@keyframes"), "{lesson}");
     }
+    // What is to be seen comes before what is printed.
+    let text = bench.ok("rosenblatt demo rate --folder class");
+    assert!(text.find("a tenth of the first").unwrap() < text.find("round  epoch  row").unwrap(), "{text}");
+    // Lessons show what they claim.
+    let text = bench.ok("rosenblatt demo scaling --folder class");
+    assert!(text.contains("not converged after") && text.contains("converged in epoch 2"), "{text}");
+    let text = bench.ok("rosenblatt demo multiclass --folder class");
+    let claims = [
+        "apple against the rest   not separable",
+        "the weights are what they were after",
+        "converged in epoch",
+    ];
+    assert!(claims.iter().all(|claim| text.contains(claim)), "{text}");
+    let listed = bench.ok("rosenblatt demo list");
+    assert!(lessons.iter().chain(&["approximation"]).all(|lesson| listed.contains(&format!("  {lesson} "))));
+    assert!(!listed.contains("can tell"), "{listed}");
     let help = bench.ok("rosenblatt demo --help");
     assert!(lessons.iter().all(|lesson| help.contains(&format!("- {lesson}:"))), "{help}");
-    // A second visit finds the rows as they were; a file that somebody changed is left alone.
+    // A second visit finds the rows as they were; a changed file is left alone.
     bench.ok("rosenblatt demo xor --folder class");
     bench.write("class/xor.csv", "x1,x2,class\n0,0,mine\n");
     let refused = bench.run("rosenblatt demo xor --folder class");
@@ -258,8 +275,8 @@ fn quiet_leaves_the_result_alone() {
     bench.write("t.csv", TABLE);
     let done = bench.run("rosenblatt train t.csv -q --model t.model --keep-previous");
     assert_eq!((done.code, done.all().as_str()), (Some(0), ""));
-    let told = bench.run("rosenblatt train t.csv --quiet --json --model t.model");
-    assert!(told.stdout.starts_with('{') && told.stderr.is_empty(), "{}", told.all());
+    let printed = bench.run("rosenblatt train t.csv --quiet --json --model t.model");
+    assert!(printed.stdout.starts_with('{') && printed.stderr.is_empty(), "{}", printed.all());
     let labels = bench.run("rosenblatt --quiet predict t.csv --model t.model");
     assert_eq!((labels.stdout.lines().count(), labels.stderr.as_str()), (6, ""));
     for line in
@@ -301,7 +318,7 @@ fn what_would_be_ignored_is_refused() {
 fn reports_say_what_is_so() {
     let bench = Bench::new();
     let train = "rosenblatt train crates/data/bundled/banknote.csv --model m.model";
-    let has = |text: &str, said: &str| assert!(text.contains(said), "`{said}` in\n{text}");
+    let has = |text: &str, expected: &str| assert!(text.contains(expected), "`{expected}` in\n{text}");
     // A rule that stops early learns from all rows but those that it goes by.
     let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron"));
     has(&text, "the model itself learned from all rows but the 137 that said when to stop");
@@ -312,7 +329,7 @@ fn reports_say_what_is_so() {
     // The probabilities of a race are not of held-out rows.
     let text = bench.ok(train);
     assert!(!text.contains("may be the more probable"), "{text}");
-    has(&bench.ok("rosenblatt inspect m.model"), "fitted on what the winner said of 1,372 rows in the race");
+    has(&bench.ok("rosenblatt inspect m.model"), "fitted on the winner's held-out scores of 1,372 rows");
     let text = bench.ok(&format!("{train} --class-weight balanced --algorithm perceptron"));
     has(&text, "another class than the one named may be the more probable");
     has(&bench.ok("rosenblatt inspect m.model"), "fitted on 1,372 held-out rows");

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Features, labels and scores of the same rows, as CSV, and the model in ONNX: the script compares.
-const CASES: [(&str, &str); 13] = [
+const CASES: [(&str, &str); 16] = [
     ("banknote.csv", ""),
     ("banknote.csv", "--scale unit-norm --zero plus"),
     ("banknote.csv", "--scale min-max --algorithm pa1 --calibrate none"),
@@ -24,6 +24,9 @@ const CASES: [(&str, &str); 13] = [
     ("banknote.csv", "--shape bend --algorithm pa1 --calibrate none"),
     ("iris.csv", "--shape bend(knots=9)"),
     ("breast_cancer.csv", "--shape bend(knots=2) --calibrate isotonic"),
+    ("iris.csv", "--label petal_length --ignore species"),
+    ("iris.csv", "--label petal_length --ignore species --shape bend(knots=5) -a ridge"),
+    ("iris.csv", "--label sepal_width --ignore species --scale unit-norm -a huber"),
 ];
 
 /// A Python that can import these.
@@ -35,9 +38,9 @@ fn python(packages: &str) -> Option<String> {
 }
 
 /// A table of all kinds of columns, with holes, odd names and more than odd categories. Of the first 40 rows none lacks
-/// anything.
-fn mixed_table() -> String {
-    let mut text = "age,\"net \"\"pay\"\"\",score,double,Stadt,member,constant,class\n".to_owned();
+/// anything. The label is a class, or the number that the class is made of.
+fn mixed_table(label: &str) -> String {
+    let mut text = format!("age,\"net \"\"pay\"\"\",score,double,Stadt,member,constant,{label}\n");
     let cities = ["Köln", "it's", "say \"\"so\"\"", "a\\\\b??/", "Köln", "Rom"];
     for row in 0..240_u32 {
         let number = |value: f64, often: u32| {
@@ -56,14 +59,69 @@ fn mixed_table() -> String {
         } else {
             "mid"
         };
+        let label = if label == "class" { class.to_owned() } else { wave.to_string() };
         let _ = writeln!(
             text,
-            "{},{},{},{},\"{city}\",{member},1,{class}",
+            "{},{},{},{},\"{city}\",{member},1,{label}",
             number(f64::from(age), 19),
             number(pay, 23),
             number(steps, 29),
             f64::from(row % 3) / 3.0,
         );
+    }
+    text
+}
+
+/// A table whose names, categories and classes are code, comments, keywords and marks in one language or another.
+fn hostile_table() -> String {
+    let names = [
+        "a */ b",
+        "c /* d",
+        "e ??/",
+        "f\u{202e}g",
+        "h\nj",
+        "k\u{1b}]0;x",
+        "unix",
+        "linux",
+        "__proto__",
+        "constructor",
+        "t",
+        "l\"\"m",
+        "n'o",
+        "p`q${x}",
+        "r\u{2028}s",
+        "</script>",
+        "]]>",
+        "-- u",
+        "class",
+        "x;DROP TABLE y;--",
+        "score",
+        "%s%n",
+        "\\",
+        "double",
+        "Ä",
+        "score yes */ '\"\"",
+        "step_1",
+        "row",
+        "toString",
+    ];
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    let mut text = format!("{},kind,<img src=x>\n", quoted.join(","));
+    let kinds = ["*/ int x;", "'; DROP TABLE y; --", "</script>", "say \"\"so\"\"", "${x}`", "a\\"];
+    let classes = ["yes */ '\"\"", "no\n-- x`${}", "may \u{202e}\u{2028} </script>"];
+    for row in 0..180_usize {
+        let cells: Vec<f64> = (0..names.len())
+            .map(|place| ((row * 37 + place * 101 + row * place) % 89) as f64 / 8.0)
+            .collect();
+        let lacks = |place: usize| row >= 40 && (row + place).is_multiple_of(31);
+        for (place, cell) in cells.iter().enumerate() {
+            let cell = if lacks(place) { ["NA", "?", ""][row % 3].to_owned() } else { cell.to_string() };
+            let _ = write!(text, "{cell},");
+        }
+        let kind = row * 7 % 6;
+        let score = cells[0] + cells[3] - cells[5] + kind as f64;
+        let class = if score > 12.0 { 0 } else { 1 + usize::from(score > 6.0) };
+        let _ = writeln!(text, "\"{}\",\"{}\"", if lacks(50) { "N/A" } else { kinds[kind] }, classes[class]);
     }
     text
 }
@@ -85,6 +143,14 @@ fn other_engines_say_the_same() {
         ("mixed.csv", "--label class --missing median --multiclass one-vs-one --calibrate none"),
         ("mixed.csv", "--label class --missing zero --shape bend(knots=3) --cost high=9 --cost low=2"),
         ("mixed.csv", "--label class --missing most-frequent --positive high --cost high=3"),
+        ("hostile.csv", "--label=-1 --missing own --shape bend(knots=3)"),
+        ("hostile.csv", "--label=-1 --missing mean --multiclass one-vs-one"),
+        ("crates/data/bundled/iris.csv", "--label petal_length"),
+        ("crates/data/bundled/iris.csv", "--label petal_length --scale min-max -a quantile --param q=0.9"),
+        ("numbers.csv", "--label wave --missing own --shape bend(knots=4) -a ridge"),
+        ("numbers.csv", "--label wave --missing own --shape bend(knots=10) -a huber"),
+        ("numbers.csv", "--label wave --missing mean"),
+        ("numbers.csv", "--label wave --missing zero -a svr"),
     ];
     let Some(plain) = python("sqlite3") else {
         eprintln!("skipped: no Python with sqlite3; name one with ROSENBLATT_PYTHON");
@@ -102,17 +168,14 @@ fn other_engines_say_the_same() {
         eprintln!("skipped: no {engine} here");
     }
     let bench = Bench::new();
-    bench.write("mixed.csv", mixed_table());
+    bench.write("mixed.csv", mixed_table("class"));
+    bench.write("numbers.csv", mixed_table("wave"));
+    bench.write("hostile.csv", hostile_table());
     for (file, flags) in cases {
         let predicted =
             bench.run(&format!("rosenblatt train {file} --precision f64 --model m.model {}", shell(flags)));
         assert_eq!(predicted.code, Some(0), "{file} {flags}: {}", predicted.all());
-        let ask = format!(
-            "rosenblatt predict {file} --precision f64 --model m.model --scores --to jsonl --output out.jsonl"
-        );
-        if bench.run(&format!("{ask} --probabilities")).code != Some(0) {
-            bench.ok(&ask);
-        }
+        ask(&bench, file);
         for (engine, format, _) in engines.iter().filter(|(.., is_here)| *is_here) {
             let name = if *engine == "node" { "m.mjs" } else { &format!("m.{format}") };
             bench.ok(&format!("rosenblatt inspect m.model --export {format} {name}"));
@@ -120,6 +183,21 @@ fn other_engines_say_the_same() {
             assert!(done.stdout.contains("agree"), "{file} {flags}: {}", done.all());
         }
     }
+}
+
+/// Writes what `predict` has to say of a table, as much as the model can; whether there are probabilities.
+fn ask(bench: &Bench, file: &str) -> bool {
+    let ask =
+        format!("rosenblatt predict {file} --precision f64 --model m.model --to jsonl --output out.jsonl");
+    let can = |more: &str| bench.run(&format!("{ask} {more}")).code == Some(0);
+    if can("--scores --probabilities") {
+        return true;
+    }
+    if !can("--scores") {
+        // A model that predicts a number.
+        bench.ok(&ask);
+    }
+    false
 }
 
 /// Brackets mean something to a shell.
@@ -261,15 +339,11 @@ fn an_onnx_runtime_says_the_same() {
             "rosenblatt train {file} --precision f64 --model m.model --export onnx m.onnx {}",
             shell(flags)
         ));
-        let ask = "rosenblatt predict --precision f64 --model m.model --scores --to jsonl --output out.jsonl";
-        let probable = bench.run(&format!("{ask} {file} --probabilities")).code == Some(0);
-        if !probable {
-            bench.ok(&format!("{ask} {file}"));
-        }
-        let said = bench.ok(&format!("{python} {} m.onnx {file} out.jsonl", script.display()));
-        assert!(said.contains("agree"), "{name} {flags}: {said}");
+        let probable = ask(&bench, &file);
+        let printed = bench.ok(&format!("{python} {} m.onnx {file} out.jsonl", script.display()));
+        assert!(printed.contains("agree"), "{name} {flags}: {printed}");
         let both = probable && !flags.contains("isotonic");
-        assert_eq!(said.contains("probabilities"), both, "{name} {flags}: {said}");
+        assert_eq!(printed.contains("probabilities"), both, "{name} {flags}: {printed}");
     }
 }
 

@@ -15,14 +15,14 @@ fn bench() -> Bench {
     bench
 }
 
-/// Runs a line that may take so many seconds and 2^20 bytes of memory, by what the shell can limit.
+/// Runs a line that may take `seconds`, and `mebibytes` of memory, by what the shell can limit.
 fn within(bench: &Bench, seconds: u64, mebibytes: u64, line: &str) -> Done {
     let start = Instant::now();
     let done = bench.run(&format!("ulimit -v {}; {line}", mebibytes << 10));
-    let told = format!("{line}\n{:?} after {:?}\n{}", done.code, start.elapsed(), done.all());
-    assert!(start.elapsed() < Duration::from_secs(seconds), "{told}");
-    assert!(matches!(done.code, Some(0..=3)), "{told}");
-    assert!(!done.all().contains("no more memory") && !done.all().contains("panicked"), "{told}");
+    let printed = format!("{line}\n{:?} after {:?}\n{}", done.code, start.elapsed(), done.all());
+    assert!(start.elapsed() < Duration::from_secs(seconds), "{printed}");
+    assert!(matches!(done.code, Some(0..=3)), "{printed}");
+    assert!(!done.all().contains("no more memory") && !done.all().contains("panicked"), "{printed}");
     done
 }
 
@@ -102,18 +102,18 @@ fn a_class_for_every_few_rows_costs_little() {
     let bench = Bench::new();
     let line = |row: usize| format!("{},{},c{}\n", row * 7919 % 1009, row * 104_729 % 997, row % 900);
     bench.write("many.csv", format!("a,b,label\n{}", (0..5400).map(line).collect::<String>()));
-    for (flags, said) in [
+    for (flags, expected) in [
         ("", "no candidates are raced: perceptron as it comes, as 900 classes"),
         ("--algorithm perceptron --epochs 1 --holdout 0.9", "probabilities are not fitted, as 900 classes"),
     ] {
         let line = format!("rosenblatt train many.csv --model many.model {flags}");
         let done = within(&bench, 120, 700, &line);
-        assert!(done.code == Some(0) && done.all().contains(said), "{said}\n{}", done.all());
+        assert!(done.code == Some(0) && done.all().contains(expected), "{expected}\n{}", done.all());
     }
     let done = within(&bench, 120, 700, "rosenblatt evaluate many.csv --model many.model --json");
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let said: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
-    let rows = said["confusion"].as_array().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let rows = json["confusion"].as_array().unwrap();
     let sum = |row: &serde_json::Value| -> u64 {
         row.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum()
     };

@@ -34,10 +34,10 @@ fn figures_of_the_training_file_are_of_rows_not_learned_from() {
     for (flags, n_rows) in [("", 240), ("--holdout 0.25", 60), ("-a perceptron --holdout 0.25", 60)] {
         let trained = json(&bench, &format!("rosenblatt train t.csv {flags} --model t.model --json"));
         assert_eq!(trained["training-summary"]["rows"], 240, "{flags}: the model learns from all rows");
-        let told = json(&bench, "rosenblatt report t.csv --model t.model --json");
-        assert_eq!(told["judged-on"], "held-out rows", "{flags}");
-        assert_eq!(told["evaluation"]["confusion"], trained["held-out"]["confusion"], "{flags}");
-        assert!(told["evaluation"]["errors"].as_u64().unwrap() > 0, "{flags}");
+        let printed = json(&bench, "rosenblatt report t.csv --model t.model --json");
+        assert_eq!(printed["judged-on"], "held-out rows", "{flags}");
+        assert_eq!(printed["evaluation"]["confusion"], trained["held-out"]["confusion"], "{flags}");
+        assert!(printed["evaluation"]["errors"].as_u64().unwrap() > 0, "{flags}");
         let page = fs::read_to_string(bench.path("t.html")).unwrap();
         assert!(page.contains("<details><summary>The rows it learned from"), "{flags}");
         for kind in ["roc", "precision-recall", "reliability", "confusion", "margins"] {
@@ -48,18 +48,18 @@ fn figures_of_the_training_file_are_of_rows_not_learned_from() {
                 json(&bench, &format!("rosenblatt plot {kind} t.csv --model t.model --training-rows --json"));
             assert!(drawn["notes"].to_string().contains("240 training rows"), "{kind} {flags}");
         }
-        let told = json(&bench, "rosenblatt report t.csv --model t.model --training-rows --json");
-        assert_eq!(told["judged-on"], "training rows", "{flags}");
+        let printed = json(&bench, "rosenblatt report t.csv --model t.model --training-rows --json");
+        assert_eq!(printed["judged-on"], "training rows", "{flags}");
     }
     bench.write("other.csv", noisy(300));
-    let told = json(&bench, "rosenblatt report other.csv --model t.model --json");
+    let printed = json(&bench, "rosenblatt report other.csv --model t.model --json");
     assert_eq!(
-        (told["judged-on"].as_str(), told["evaluation"]["rows"].as_u64()),
+        (printed["judged-on"].as_str(), printed["evaluation"]["rows"].as_u64()),
         (Some("other rows"), Some(300))
     );
     bench.ok("rosenblatt train t.csv --no-held-out-scores --model bare.model");
-    let told = json(&bench, "rosenblatt report t.csv --model bare.model --json");
-    assert_eq!(told["judged-on"], "training rows");
+    let printed = json(&bench, "rosenblatt report t.csv --model bare.model --json");
+    assert_eq!(printed["judged-on"], "training rows");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn the_headline_hangs_less_on_the_seed() {
 fn a_race_is_sorted_by_what_is_compared() {
     let bench = Bench::new();
     bench.write("t.csv", noisy(500));
-    let told = bench.ok("rosenblatt train t.csv --model t.model");
-    let race: Vec<&str> = told
+    let printed = bench.ok("rosenblatt train t.csv --model t.model");
+    let race: Vec<&str> = printed
         .lines()
         .skip_while(|line| !line.starts_with("race of "))
         .take_while(|line| !line.is_empty())
@@ -101,8 +101,8 @@ fn a_race_is_sorted_by_what_is_compared() {
         .map(|line| line.split_whitespace().collect())
         .collect();
     let losses: Vec<f64> = rows.iter().filter_map(|row| row.last()?.parse().ok()).collect();
-    assert!(losses.len() >= 2 && losses.is_sorted(), "{told}");
-    assert!(race.iter().any(|line| line.contains("least loss")), "{told}");
+    assert!(losses.len() >= 2 && losses.is_sorted(), "{printed}");
+    assert!(race.iter().any(|line| line.contains("least loss")), "{printed}");
     let raced = json(&bench, "rosenblatt train t.csv --model t.model --json");
     let entrants = raced["race"]["entrants"].as_array().unwrap();
     for entrant in entrants {
@@ -120,10 +120,10 @@ fn columns_rank_by_what_is_lost_without_them() {
     assert_eq!(order[..2], ["good", "fair"]);
     let low = |column: &Value| column["interval"][0].as_f64().unwrap();
     assert!(low(&columns[0]) > 0.0 && low(&columns[2]) <= 0.0, "{columns:?}");
-    let told = bench.ok("rosenblatt inspect t.model");
-    let listed = told.split("columns that matter").nth(1).unwrap();
-    assert!(listed.find("good").unwrap() < listed.find("fair").unwrap(), "{told}");
-    assert!(listed.contains("no loss without ") && listed.contains("noise"), "{told}");
+    let printed = bench.ok("rosenblatt inspect t.model");
+    let listed = printed.split("columns that matter").nth(1).unwrap();
+    assert!(listed.find("good").unwrap() < listed.find("fair").unwrap(), "{printed}");
+    assert!(listed.contains("no loss without ") && listed.contains("noise"), "{printed}");
     assert_eq!(json(&bench, "rosenblatt inspect t.model --json")["importance"], trained["importance"]);
     let shapes = bench.run("rosenblatt plot shapes --model t.model");
     assert!(shapes.stderr.contains("`rosenblatt plot shapes FILE --model t.model`"), "{}", shapes.stderr);
@@ -169,8 +169,8 @@ fn slips_of_the_first_hour_are_answered() {
         assert_ne!(refused.code, Some(0), "{line}");
         assert!(refused.stderr.contains(words), "{line}: {}", refused.stderr);
     }
-    let told = bench.ok("rosenblatt train pets.csv --ignore noise,rare --model few.model --json");
-    assert!(told.contains("\"features\":2"), "{told}");
+    let printed = bench.ok("rosenblatt train pets.csv --ignore noise,rare --model few.model --json");
+    assert!(printed.contains("\"features\":2"), "{printed}");
     for (name, text) in
         [("inbox/ham/1", "see you soon"), ("inbox/ham/2", "lunch at noon"), ("inbox/spam/1", "win cash")]
     {
@@ -178,8 +178,8 @@ fn slips_of_the_first_hour_are_answered() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let told = bench.ok("rosenblatt train inbox --holdout 0 -a perceptron --model inbox.model");
-    assert!(told.contains("every folder is taken for a class: `ham`, `spam`"), "{told}");
+    let printed = bench.ok("rosenblatt train inbox --holdout 0 -a perceptron --model inbox.model");
+    assert!(printed.contains("every folder is taken for a class: `ham`, `spam`"), "{printed}");
 }
 
 /// What is drawn of a file is what `train` makes of it.
@@ -191,6 +191,150 @@ fn a_plot_of_a_file_is_of_the_model_that_train_makes() {
     let drawn = json(&bench, "rosenblatt plot confusion t.csv --json");
     let wanted = format!("{} mistakes in 200 held-out rows", trained["held-out"]["errors"]);
     assert!(drawn["notes"].to_string().contains(&wanted), "{wanted}: {}", drawn["notes"]);
-    let said = bench.run("rosenblatt plot margins t.csv -o m.svg");
-    assert!(said.stderr.contains("draw its model with --model"), "{}", said.stderr);
+    let done = bench.run("rosenblatt plot margins t.csv -o m.svg");
+    assert!(done.stderr.contains("draw its model with --model"), "{}", done.stderr);
+}
+
+/// What `train` prints of held-out rows, `report` and the legend of the curves say as well.
+#[test]
+fn the_area_under_the_curve_is_one_number() {
+    let bench = Bench::new();
+    bench.write("two.csv", noisy(240));
+    let mut three = "a,b,kind\n".to_owned();
+    for row in 0..210_u32 {
+        let noise = f64::from(row * 37 % 101) / 40.0;
+        let _ = writeln!(
+            three,
+            "{:.2},{:.2},k{}",
+            f64::from(row % 3) + noise,
+            noise * f64::from(row % 5),
+            row % 3
+        );
+    }
+    bench.write("three.csv", three);
+    let areas = |judged: &Value| {
+        let classes = judged["classes"].as_array().unwrap();
+        classes.iter().map(|class| class["auc"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    for file in ["two.csv", "three.csv"] {
+        for flags in
+            ["", "--holdout 0.3", "-a perceptron --folds 4", "-a perceptron --folds 4 --no-held-out-scores"]
+        {
+            let trained = json(&bench, &format!("rosenblatt train {file} {flags} --model t.model --json"));
+            let printed = areas(&trained["held-out"]);
+            if flags.contains("no-held-out") {
+                json(
+                    &bench,
+                    &format!("rosenblatt train {file} -a perceptron --folds 4 --model t.model --json"),
+                );
+            }
+            let report = json(&bench, &format!("rosenblatt report {file} --model t.model --json"));
+            assert_eq!(areas(&report["evaluation"]), printed, "{file} {flags}");
+            let drawn = json(&bench, &format!("rosenblatt plot roc {file} --model t.model --json"));
+            let last = format!(": {:.3}", printed.last().unwrap());
+            assert!(drawn["picture"].as_str().unwrap().contains(&last), "{file} {flags}: {last}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_one_folder_says_what_it_took_for_a_class() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path("mail/spam")).unwrap();
+    for number in 0..6 {
+        bench.write(&format!("mail/spam/{number}.txt"), format!("buy {number} now"));
+    }
+    let refused = bench.run("rosenblatt train mail --model m.model");
+    let words =
+        ["mail: every folder in it is taken for a class", "only `spam`", "help: ", "one folder per class"];
+    assert!(
+        refused.code == Some(1) && words.iter().all(|word| refused.stderr.contains(word)),
+        "{}",
+        refused.stderr
+    );
+    bench.write("one.csv", "a,kind\n1,x\n2,x\n3,x\n");
+    let refused = bench.run("rosenblatt train one.csv --label kind --model m.model");
+    assert!(refused.stderr.contains("--label"), "{}", refused.stderr);
+}
+
+/// Thousands are apart in notes as in reports, and not in what programs read.
+#[test]
+fn numbers_that_a_person_reads_have_their_thousands_apart() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for row in 0..2_500_u32 {
+        let words = if row % 1_200 == 7 { "--".to_owned() } else { format!("word{} now", row % 90) };
+        let _ = writeln!(text, "{}\t{words}", ["ham", "spam"][(row % 2) as usize]);
+    }
+    bench.write("mail.tsv", text);
+    let text = bench.ok("rosenblatt train mail.tsv -a perceptron --model m.model");
+    assert!(text.contains(" of 2,500 texts hold no words"), "{text}");
+    assert!(
+        text.contains("2,500 of 2,500 rows, each held out in its fold, have the same values")
+            && !text.contains(" of 2500 "),
+        "{text}"
+    );
+    let plain = text
+        .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == ','))
+        .filter(|word| word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_digit()));
+    assert_eq!(plain.collect::<Vec<_>>(), [""; 0], "{text}");
+    let drawn = json(&bench, "rosenblatt plot confusion mail.tsv --model m.model --training-rows --json");
+    assert!(drawn["picture"].as_str().unwrap().contains(">1,"), "{}", drawn["notes"]);
+    let trained = json(&bench, "rosenblatt train mail.tsv -a perceptron --model m.model --json");
+    assert_eq!(trained["data"]["rows"], 2500);
+}
+
+/// Numbers with more digits than a person reads are for programs: CSV and JSON keep them, as they are read back to the bit.
+#[test]
+fn probabilities_are_short_for_people_and_whole_for_programs() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(240));
+    let text = bench.ok("rosenblatt train t.csv --model t.model")
+        + &bench.ok("rosenblatt evaluate t.csv --model t.model");
+    let long = |text: &str| {
+        let words = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(str::to_owned);
+        words
+            .filter(|word| {
+                word.split_once('.').is_some_and(|(_, digits)| digits.trim_start_matches('0').len() > 4)
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(long(&text), [""; 0], "{text}");
+    let csv = bench.ok("rosenblatt predict t.csv --model t.model --probabilities");
+    let first = csv.lines().nth(1).unwrap();
+    let shares: Vec<f64> = first.split(',').skip(1).map(|cell| cell.parse().unwrap()).collect();
+    let line = bench.ok("rosenblatt predict t.csv --model t.model --probabilities --json");
+    let object: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    let again: Vec<f64> =
+        object["probabilities"].as_object().unwrap().values().map(|share| share.as_f64().unwrap()).collect();
+    assert_eq!(shares, again, "{csv}");
+}
+
+#[test]
+fn a_picture_of_two_classes_names_those_to_choose_from() {
+    let bench = Bench::new();
+    for kind in ["mistakes", "norms"] {
+        let refused = bench.run(&format!("rosenblatt plot {kind} crates/data/bundled/iris.csv"));
+        let words = ["`setosa`, `versicolor`, `virginica`", "`--class setosa`"];
+        assert!(words.iter().all(|word| refused.stderr.contains(word)), "{}", refused.stderr);
+        let line = format!(
+            "rosenblatt plot {kind} crates/data/bundled/iris.csv --class virginica --epochs 3 --json"
+        );
+        let title = json(&bench, &line)["title"].to_string();
+        assert!(title.contains("virginica against the rest"), "{title}");
+    }
+}
+
+/// The field's words, and no escape where no terminal is.
+#[test]
+fn a_report_speaks_the_words_of_the_field() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(240));
+    let text = bench.ok("rosenblatt train t.csv --model t.model && rosenblatt inspect t.model");
+    for odd in ["read out", "at the limit of", "what the winner", "\u{1b}"] {
+        assert!(!text.contains(odd), "{odd}: {text}");
+    }
+    for word in ["weights: ", "while learning", "maximum number of epochs", "winner's held-out scores"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
 }

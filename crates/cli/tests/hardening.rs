@@ -157,7 +157,7 @@ fn links_are_not_followed_and_modes_are_kept() {
         bench.ok(&format!("rosenblatt {line}"));
         assert_eq!(mode(&bench.path(file)), 0o600, "{line}");
     }
-    // Rows of a file that nobody else may read are nobody else's in a cache.
+    // A cache of a private file is private.
     let line = "rosenblatt train d.svm --holdout 0 --model c.model --memory 1KiB --quiet";
     let _ = bench.run(&format!("umask 022; {line} --cache rows.cache"));
     if bench.path("rows.cache").exists() {
@@ -221,16 +221,16 @@ fn whatever_the_machine_refuses_is_said_and_leaves_nothing_behind() {
     ] {
         for command in commands {
             let done = bench.run(&format!("{limit}; rosenblatt {command}"));
-            let told = format!("{limit}; {command}\n{:?}\n{}", done.code, done.all());
-            assert!(matches!(done.code, Some(0 | 1)) || limit.contains("-v 40000"), "{told}");
-            assert!(!done.all().contains("panicked") && !done.all().contains("backtrace"), "{told}");
+            let printed = format!("{limit}; {command}\n{:?}\n{}", done.code, done.all());
+            assert!(matches!(done.code, Some(0 | 1)) || limit.contains("-v 40000"), "{printed}");
+            assert!(!done.all().contains("panicked") && !done.all().contains("backtrace"), "{printed}");
             if done.code == Some(1) {
                 refused += 1;
-                assert!(done.stderr.starts_with("error: "), "{told}");
-                assert_eq!(fs::read(bench.path("m.model")).unwrap(), before, "{told}");
+                assert!(done.stderr.starts_with("error: "), "{printed}");
+                assert_eq!(fs::read(bench.path("m.model")).unwrap(), before, "{printed}");
                 let mut left = names(&bench);
                 left.retain(|name| !["c.cache", "out.csv"].contains(&name.as_str()));
-                assert_eq!(left, ["d.svm", "m.model"], "{told}");
+                assert_eq!(left, ["d.svm", "m.model"], "{printed}");
             } else {
                 fs::write(bench.path("m.model"), &before).unwrap();
             }
@@ -257,14 +257,14 @@ fn what_cannot_be_loaded_again_is_not_saved_over_what_can() {
             "rosenblatt train d.svm --algorithm perceptron --precision f64 {options} --model m.model"
         );
         let done = bench.run(&line);
-        let told = format!("{options}\n{}", done.all());
-        assert!(matches!(done.code, Some(0 | 1)), "{told}");
+        let printed = format!("{options}\n{}", done.all());
+        assert!(matches!(done.code, Some(0 | 1)), "{printed}");
         if done.code == Some(0) {
-            assert!(!done.stdout.contains("NaN"), "{told}");
+            assert!(!done.stdout.contains("NaN"), "{printed}");
             let predicted = bench.ok("rosenblatt predict d.svm --model m.model --scores --to csv");
             assert!(!predicted.contains("NaN") && !predicted.contains("inf"), "{options}\n{predicted}");
         } else {
-            assert_eq!(fs::read(bench.path("m.model")).unwrap(), before, "{told}");
+            assert_eq!(fs::read(bench.path("m.model")).unwrap(), before, "{printed}");
         }
         fs::write(bench.path("m.model"), &before).unwrap();
     }
@@ -278,7 +278,7 @@ fn names_do_not_command_a_terminal() {
         "a,b\u{202e},class\n1,2,\u{1b}]0;title\u{7}x\n2,1,y\n3,1,y\n0,2,\u{1b}]0;title\u{7}x\n",
     );
     bench.ok("rosenblatt train t.csv --label class --holdout 0 --quiet --model t.model");
-    // A message about names, whoever reads it.
+    // A message about names.
     for line in [
         "rosenblatt certify t.csv --label class --positive nobody",
         "rosenblatt evaluate \"$(printf 'no\\033[8mfile')\" --model t.model",

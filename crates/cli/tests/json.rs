@@ -121,7 +121,11 @@ fn every_command_prints_what_its_schema_says() {
         ),
         (
             "report",
-            vec![format!("report {notes} --model n.model"), format!("report {notes} --model none.model")],
+            vec![
+                format!("report {notes} --model n.model"),
+                format!("report {notes} --model none.model"),
+                format!("report {iris} --model petal.model"),
+            ],
         ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
         (
@@ -197,11 +201,11 @@ fn every_command_prints_what_its_schema_says() {
         ("trace-sentences", vec!["trace tags.conll --rounds 2".to_owned()]),
     ] {
         for line in lines {
-            let said = bench.ok(&format!("rosenblatt {line} --json"));
+            let printed = bench.ok(&format!("rosenblatt {line} --json"));
             let values = if name.starts_with("predict") || name.starts_with("trace") {
-                said.lines().collect()
+                printed.lines().collect()
             } else {
-                vec![said.trim_end()]
+                vec![printed.trim_end()]
             };
             assert!(!values.is_empty(), "{line}");
             for value in values {

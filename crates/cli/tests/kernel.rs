@@ -18,7 +18,9 @@ fn exclusive_or_is_learned_told_and_predicted() {
     let train = "rosenblatt train xor.csv --kernel poly --degree 2 --gamma 1 --holdout 0 --scale none --order given --model";
     let text = bench.ok(&format!("{train} m.model --readout vote"));
     assert!(
-        text.contains("perceptron with kernel polynomial (degree 2, gamma 1, offset 1), read out voted"),
+        text.contains(
+            "perceptron with kernel polynomial (degree 2, gamma 1, offset 1), with the votes of all weights"
+        ),
         "{text}"
     );
     assert!(text.contains("2 epochs over 4 rows, 4 mistakes"), "{text}");
@@ -43,8 +45,8 @@ fn exclusive_or_is_learned_told_and_predicted() {
     assert!(bench.ok("rosenblatt evaluate xor.csv --model last.model").contains("error rate: 0.0 %"));
 }
 
-/// Where there is a card, a model that was learned there is the same to the byte; where there is none, whoever asked for
-/// one is told why, and whoever did not is not bothered.
+/// Where there is a card, a model that was learned there is the same to the byte; where there is none, asking
+/// for one gives the reason, and training without asking goes on.
 #[test]
 fn a_card_is_used_if_there_is_one_and_else_the_reason_is_told() {
     let bench = Bench::new();
@@ -62,8 +64,8 @@ fn a_card_is_used_if_there_is_one_and_else_the_reason_is_told() {
             format!("{line} --device gpu --model gpu.model"),
             "rosenblatt predict xor.csv --model cpu.model --device gpu".to_owned(),
         ] {
-            let said = fails(&bench, &line, 1);
-            assert!(said.contains(why.trim()) && why.contains("processor"), "{said}");
+            let message = fails(&bench, &line, 1);
+            assert!(message.contains(why.trim()) && why.contains("processor"), "{message}");
         }
     } else {
         bench.ok(&format!("{line} --device gpu --model gpu.model"));
@@ -88,17 +90,17 @@ fn wrong_wishes_are_refused_with_the_reason() {
         ("--kernel poly --support-budget 5 --removal forgetron", "whose values are at most 1"),
         ("--kernel precomputed --scale standard", "`scaling` should be none for kernel values"),
     ] {
-        let said = fails(&bench, &format!("rosenblatt train xor.csv {options}"), 2);
-        assert!(said.contains(expected), "{options}: {said}");
+        let message = fails(&bench, &format!("rosenblatt train xor.csv {options}"), 2);
+        assert!(message.contains(expected), "{options}: {message}");
     }
-    let said = fails(&bench, "rosenblatt train xor.csv --kernel precomputed", 1);
-    assert!(said.contains("one column per row, but there are 4 rows of 2 columns"), "{said}");
+    let message = fails(&bench, "rosenblatt train xor.csv --kernel precomputed", 1);
+    assert!(message.contains("one column per row, but there are 4 rows of 2 columns"), "{message}");
     bench.write("long.csv", "x,class\n1e200,a\n1,b\n");
-    let said =
+    let message =
         fails(&bench, "rosenblatt train long.csv --kernel poly --degree 4 --scale none --precision f64", 1);
-    assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
-    let said = fails(&bench, "rosenblatt trace xor.csv --kernel poly", 1);
-    assert!(said.contains("a trace shows weights"), "{said}");
+    assert!(message.contains("overflow") && message.contains("unit norm"), "{message}");
+    let message = fails(&bench, "rosenblatt trace xor.csv --kernel poly", 1);
+    assert!(message.contains("a trace shows weights"), "{message}");
 }
 
 #[test]
@@ -123,8 +125,8 @@ fn a_budget_is_kept_and_kernels_are_compared() {
     let text =
         bench.ok(&format!("rosenblatt compare {data} --algorithms perceptron:last,perceptron@poly^2:voted"));
     assert!(text.contains("perceptron@poly^2 voted"), "{text}");
-    let said = fails(&bench, &format!("rosenblatt compare {data} --algorithms perceptron@poly^x"), 2);
-    assert!(said.contains("perceptron@poly^4, but is `perceptron@poly^x`"), "{said}");
+    let message = fails(&bench, &format!("rosenblatt compare {data} --algorithms perceptron@poly^x"), 2);
+    assert!(message.contains("perceptron@poly^4, but is `perceptron@poly^x`"), "{message}");
 }
 
 #[test]
@@ -168,10 +170,10 @@ fn write_pictures(bench: &Bench, half: &str, n_rows: u32, seed: u64) {
 #[test]
 fn the_experiment_of_1999_is_run_again() {
     let bench = Bench::new();
-    let said = fails(&bench, "rosenblatt reproduce freund-schapire --data nowhere", 1);
+    let message = fails(&bench, "rosenblatt reproduce freund-schapire --data nowhere", 1);
     assert!(
-        said.contains("there is no nowhere/train-images-idx3-ubyte.gz") && said.contains("IDX"),
-        "{said}"
+        message.contains("there is no nowhere/train-images-idx3-ubyte.gz") && message.contains("IDX"),
+        "{message}"
     );
     std::fs::create_dir_all(bench.path("mnist")).unwrap();
     write_pictures(&bench, "train", 300, 1);

@@ -23,6 +23,7 @@ mod messages;
 mod network;
 mod never_wrong;
 mod online;
+mod options;
 #[cfg(unix)]
 mod outputs;
 #[cfg(unix)]

@@ -33,8 +33,8 @@ fn every_map_learns_the_board_and_the_way_rows_come_changes_no_bit() {
     bench.ok("rosenblatt convert board.svm board.csv");
     bench.ok("rosenblatt train board.svm --model plain.model -q");
     let error = |model: &str| {
-        let said = bench.ok(&format!("rosenblatt evaluate new.svm --model {model} --json"));
-        serde_json::from_str::<serde_json::Value>(&said).unwrap()["error"].as_f64().unwrap()
+        let printed = bench.ok(&format!("rosenblatt evaluate new.svm --model {model} --json"));
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()["error"].as_f64().unwrap()
     };
     assert!(error("plain.model") > 0.4);
     for map in MAPS {
@@ -46,8 +46,8 @@ fn every_map_learns_the_board_and_the_way_rows_come_changes_no_bit() {
         bench.ok(&format!("rosenblatt train board.svm {given} --model c.model"));
         bench.ok(&format!("rosenblatt train board.svm {given} --memory 20KiB --model d.model"));
         bench.ok("cmp c.model d.model");
-        let said = bench.ok("rosenblatt inspect a.model");
-        assert!(said.contains("behind the map") && said.contains("\n4 features\n"), "{said}");
+        let printed = bench.ok("rosenblatt inspect a.model");
+        assert!(printed.contains("behind the map") && printed.contains("\n4 features\n"), "{printed}");
         // Rows one by one, as they are predicted, and all together, as they are evaluated.
         let wrong = bench.ok(
             "rosenblatt predict new.svm --model a.model | paste -d' ' - new.svm | awk '$1 != $2' | wc -l",
@@ -73,7 +73,7 @@ fn what_a_map_cannot_do_is_refused_with_the_reason() {
     let bench = Bench::new();
     bench.write("board.svm", board(300));
     bench.ok("rosenblatt train board.svm --map fourier --model m.model -q");
-    for (line, code, said) in [
+    for (line, code, expected) in [
         ("train board.svm --map furrier", 2, "`map` should be one of fourier, nystroem, sketch"),
         ("train board.svm --map fourier --kernel poly", 2, "`nystroem` or `sketch` can"),
         ("train board.svm --map sketch --map-size 1000", 2, "a power of two"),
@@ -94,6 +94,6 @@ fn what_a_map_cannot_do_is_refused_with_the_reason() {
     ] {
         let done = bench.run(&format!("rosenblatt {line}"));
         assert_eq!(done.code, Some(code), "{line}\n{}", done.all());
-        assert!(done.stderr.contains(said), "{line}\n{}", done.all());
+        assert!(done.stderr.contains(expected), "{line}\n{}", done.all());
     }
 }

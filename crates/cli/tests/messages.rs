@@ -96,9 +96,9 @@ fn labelled_tables_are_evaluated() {
     let bench = bench();
     for model in ["lines", "files", "column"] {
         for data in ["t.csv", "t.tsv", "all"] {
-            let told = bench.ok(&format!("rosenblatt evaluate {data} --model {model}.model --json"));
-            let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-            assert_eq!(told["accuracy"].as_f64(), Some(1.0), "{model}, {data}: {told}");
+            let printed = bench.ok(&format!("rosenblatt evaluate {data} --model {model}.model --json"));
+            let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+            assert_eq!(printed["accuracy"].as_f64(), Some(1.0), "{model}, {data}: {printed}");
         }
     }
 }

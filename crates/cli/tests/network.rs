@@ -13,10 +13,10 @@ fn a_network_learns_xor_and_says_what_it_is() {
     bench.ok(&format!("rosenblatt train xor.csv --scale none --holdout 0 {network} --model xor.model"));
     let classes = bench.ok("rosenblatt predict xor.csv --model xor.model");
     assert_eq!(classes, "a\nb\nb\na\n");
-    let told = bench.ok("rosenblatt inspect xor.model");
+    let printed = bench.ok("rosenblatt inspect xor.model");
     assert!(
-        told.contains("a network of 2 - 4 - 1 units, tanh between layers: 17 weights and biases"),
-        "{told}"
+        printed.contains("a network of 2 - 4 - 1 units, tanh between layers: 17 weights and biases"),
+        "{printed}"
     );
     let why = bench.ok("rosenblatt predict xor.csv --model xor.model --explain 2 --scores");
     assert!(why.contains("u "), "{why}");
@@ -73,16 +73,16 @@ fn back_propagation_is_traced_in_every_form() {
 #[test]
 fn lessons_are_drawn() {
     let bench = Bench::new();
-    let told = bench.ok("rosenblatt demo xor-mlp --folder lesson");
-    assert!(told.contains("d loss / d z"), "{told}");
+    let printed = bench.ok("rosenblatt demo xor-mlp --folder lesson");
+    assert!(printed.contains("d loss / d z"), "{printed}");
     // The first row has a part in every weight's gradient, or back-propagation would not be seen.
-    let gradients = told.lines().filter(|line| line.starts_with("h1 ") || line.starts_with("h2 "));
+    let gradients = printed.lines().filter(|line| line.starts_with("h1 ") || line.starts_with("h2 "));
     let gradients: Vec<&str> = gradients.filter_map(|line| line.split_whitespace().nth(3)).collect();
-    assert!(gradients.len() == 8 && !gradients.contains(&"0"), "{told}");
+    assert!(gradients.len() == 8 && !gradients.contains(&"0"), "{printed}");
     let film = bench.ok("cat lesson/xor-mlp.svg");
     assert!(film.contains("frame frame-11\"") && !film.contains("frame frame-12\""), "{}", film.len());
     assert!(film.contains("hidden unit"), "{}", film.len());
-    // In the last frame nothing is wrong, and nothing was said to be linear.
+    // In the last frame nothing is wrong, and nothing was called linear.
     let last: String = film.split("class=\"frame").filter(|part| part.starts_with(" frame-11\"")).collect();
     assert!(last.contains("After 300 epochs") && !last.contains("class=\"mistake"), "{last}");
     bench.write("xor.csv", XOR);
@@ -90,7 +90,13 @@ fn lessons_are_drawn() {
     bench.ok(&format!("{drawn} --output b.svg"));
     assert!(bench.ok("cat b.svg").contains("class=\"line"));
     bench.ok(&format!("{drawn} --frames=4 --output f.svg"));
-    bench.ok("rosenblatt demo approximation --folder lesson");
+    let text = bench.ok("rosenblatt demo approximation --folder lesson");
+    let table: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("hidden units")).collect();
+    let explained = text.find("approximates any continuous curve").unwrap();
+    assert!(table.len() > 7 && explained < text.find("hidden units  ").unwrap(), "{text}");
+    assert!(
+        table[7].starts_with("64 ") && table[7].ends_with('%') && text.contains("lesson/approximation.svg")
+    );
     let film = bench.ok("cat lesson/approximation.svg");
     assert!(film.contains("frame frame-6\"") && !film.contains("frame frame-7\""), "{}", film.len());
     assert!(film.contains("64 hidden units") && film.contains("the curve"));

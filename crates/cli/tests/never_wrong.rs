@@ -123,7 +123,7 @@ fn a_late_value_that_would_be_rounded_is_not() {
     bench.write("t.csv", with_column(&table(900), "t", time));
     let report = bench.ok(&format!("{TRAIN} -a perceptron"));
     assert!(report.contains("single precision would round too much of `t`"), "{report}");
-    // The model says so to whoever predicts, and a row alone has the class it has in a file.
+    // The model says so when it predicts, and a row alone has the class it has in a file.
     let all = bench.ok("rosenblatt predict t.csv --model t.model");
     let last = bench.ok("(head -1 t.csv; tail -1 t.csv) | rosenblatt predict - --model t.model");
     assert_eq!(all.lines().last(), last.lines().last());
@@ -276,7 +276,7 @@ fn what_an_export_leaves_to_its_user_is_said() {
     says(&done, "note: onnx: isotonic probabilities are not in it");
 }
 
-// What runs is what is said.
+// What runs is what is printed.
 
 #[test]
 fn orders_that_cannot_be_followed_are_refused() {
@@ -307,8 +307,8 @@ fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
         ("--cost balanced --holdout 0.1", 1.0 / 3.0),
     ] {
         bench.ok(&format!("{TRAIN} {flags}"));
-        let told = bench.ok("rosenblatt predict t.csv --model t.model --probabilities");
-        for line in told.lines().skip(1) {
+        let printed = bench.ok("rosenblatt predict t.csv --model t.model --probabilities");
+        for line in printed.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
             let share: f64 = cells[2].parse().unwrap();
             let expected = if share > threshold { "yes" } else { "no" };
@@ -316,8 +316,9 @@ fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
         }
         // What is evaluated is what is predicted.
         let wrong =
-            told.lines().skip(1).zip(table(300).lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
-        let n_wrong = wrong.filter(|(told, row)| told.split(',').next() != row.rsplit(',').next()).count();
+            printed.lines().skip(1).zip(table(300).lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
+        let n_wrong =
+            wrong.filter(|(printed, row)| printed.split(',').next() != row.rsplit(',').next()).count();
         let judged = bench.ok("rosenblatt evaluate t.csv --model t.model");
         assert!(judged.contains(&format!("({n_wrong} of 300 rows")), "{flags}: {n_wrong}\n{judged}");
     }
@@ -474,8 +475,8 @@ fn the_threshold_can_be_moved_when_classes_are_predicted() {
     bench.ok(&format!("{TRAIN} --algorithm perceptron --class-weight yes=1"));
     bench.ok(&format!("{TRAIN} --algorithm perceptron"));
     let n_yes = |how: &str| {
-        let said = bench.ok(&format!("rosenblatt predict t.csv --model t.model {how}"));
-        said.lines().filter(|line| *line == "yes").count()
+        let printed = bench.ok(&format!("rosenblatt predict t.csv --model t.model {how}"));
+        printed.lines().filter(|line| *line == "yes").count()
     };
     let (low, plain, high) = (n_yes("--threshold 0.05"), n_yes(""), n_yes("--threshold 0.95"));
     assert!(low > plain && plain > high, "{low}, {plain}, {high}");
@@ -546,6 +547,14 @@ fn a_group_is_not_learned_from_and_judged() {
         let by_group = error_of(&bench, &format!("{TRAIN} --group who {how}"));
         assert!(at_random < 0.05 && by_group > 0.3, "{how}: {at_random} {by_group}");
     }
+    // Of two groups and of three, what is learned from may hold one only: that is split like any rows.
+    for n_groups in [2, 3] {
+        bench.write("few.csv", with_column(&table(180), "who", |row, _| format!("g{}", row / 7 % n_groups)));
+        for how in ["", "--holdout 0.2", "--folds 2", "--algorithm pa1 --patience 3"] {
+            let line = format!("rosenblatt train few.csv --model f.model --group who {how}");
+            assert!(error_of(&bench, &line) < 0.5, "{n_groups} {how}");
+        }
+    }
     says(&bench.run(&format!("{TRAIN} --group who")), "this assumes that new rows are of new groups");
     says(&bench.run(&format!("{TRAIN} --ignore who")), "this assumes that new rows are drawn as these were");
     bench.ok(&format!("{TRAIN} --group who --algorithm arow"));
@@ -604,8 +613,8 @@ fn rows_that_change_along_the_file_are_told() {
     let mut text = "x,y\n".to_owned();
     for row in 0..900 {
         let is_yes = row % 2 == 0;
-        let told = if row < 600 { is_yes } else { row * 7919 % 13 < 6 };
-        let _ = writeln!(text, "{},{}", u8::from(told), if is_yes { "yes" } else { "no" });
+        let printed = if row < 600 { is_yes } else { row * 7919 % 13 < 6 };
+        let _ = writeln!(text, "{},{}", u8::from(printed), if is_yes { "yes" } else { "no" });
     }
     bench.write("t.csv", text);
     says(&bench.run(TRAIN), "note: the error changes along the file");
@@ -642,10 +651,10 @@ fn intervals_of_folds_keep_their_word() {
         };
         let trained = recipe.train_rows(rows(150), &mut ()).unwrap();
         let fresh = evaluate(&trained.model, &rows(300)).unwrap().error();
-        let told = trained.estimate.unwrap().evaluation;
+        let printed = trained.estimate.unwrap().evaluation;
         let holds = |(low, high): (f64, f64)| u32::from(low <= fresh && fresh <= high);
-        n_held += holds(told.interval());
-        n_narrow += holds(interval(told.errors, told.rows));
+        n_held += holds(printed.interval());
+        n_narrow += holds(interval(printed.errors, printed.rows));
     }
     assert!(n_held >= 186 && n_narrow < 186, "{n_held} {n_narrow} of 200");
 }

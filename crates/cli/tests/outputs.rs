@@ -2,7 +2,7 @@
 //! through links, and under the names that the program makes up itself. Which options these are is asked of the program.
 //!
 //! `ROSENBLATT_OUTPUTS=full` tries every way with every pair; else the ways take turns. How many were tried is written to
-//! the file that `ROSENBLATT_OUTPUTS_TOLD` names.
+//! the file that `ROSENBLATT_OUTPUTS_TRIED` names.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -130,7 +130,7 @@ impl Writer {
     }
 }
 
-/// The file `path` under another name; the shell's words before and behind the command.
+/// The file `path` under another name; the shell's words before and after the command.
 fn aliased(bench: &Bench, path: &str, way: &str) -> (String, String) {
     let alias = bench.path("alias");
     let _ = fs::remove_file(&alias);
@@ -167,19 +167,19 @@ fn no_option_that_writes_destroys_what_another_reads() {
                     let (alias, redirected) = aliased(&bench, target, way);
                     let line = writer.line((&written.name, &alias), Some((&read.name, target)));
                     let done = bench.run(&format!("timeout 60 {line} {redirected}"));
-                    let told = format!("{way}: {line}\n{}", done.all());
-                    assert!(matches!(done.code, Some(1 | 2)), "{told}");
+                    let printed = format!("{way}: {line}\n{}", done.all());
+                    assert!(matches!(done.code, Some(1 | 2)), "{printed}");
                     let is_said =
                         ["would be written over", "cannot be used with", "is a link to", "is a plain file"];
-                    assert!(is_said.iter().any(|word| done.stderr.contains(word)), "{told}");
-                    assert!(contents(&bench) == before, "{told}");
+                    assert!(is_said.iter().any(|word| done.stderr.contains(word)), "{printed}");
+                    assert!(contents(&bench) == before, "{printed}");
                     n_tried += 1;
                 }
             }
         }
     }
     assert!(n_tried >= 40, "{n_tried}");
-    if let Some(path) = std::env::var_os("ROSENBLATT_OUTPUTS_TOLD") {
+    if let Some(path) = std::env::var_os("ROSENBLATT_OUTPUTS_TRIED") {
         fs::write(path, n_tried.to_string()).unwrap();
     }
 }
@@ -191,19 +191,19 @@ fn nothing_is_written_through_a_link_or_into_what_is_no_file_of_that_kind() {
     bench.ok("mkfifo pipe");
     for writer in writers(&bench) {
         for written in &writer.written {
-            // A link to what nobody reads, and to nothing at all.
+            // A link to an unread file, and to nothing at all.
             for to in ["victim", "nothing"] {
                 bench.write("victim", "precious");
                 let _ = fs::remove_file(bench.path("alias"));
                 symlink(to, bench.path("alias")).unwrap();
                 let line = writer.line((&written.name, "alias"), None);
                 let done = bench.run(&format!("timeout 60 {line}"));
-                let told = format!("{line}\n{}", done.all());
-                assert!(done.code == Some(1) && done.stderr.contains("is a link to"), "{told}");
-                assert!(fs::read(bench.path("victim")).unwrap() == b"precious", "{told}");
-                assert!(!bench.path("nothing").exists() && bench.path("alias").is_symlink(), "{told}");
+                let printed = format!("{line}\n{}", done.all());
+                assert!(done.code == Some(1) && done.stderr.contains("is a link to"), "{printed}");
+                assert!(fs::read(bench.path("victim")).unwrap() == b"precious", "{printed}");
+                assert!(!bench.path("nothing").exists() && bench.path("alias").is_symlink(), "{printed}");
             }
-            // A pipe and a device stay what they are, and nobody waits for ever.
+            // A pipe and a device stay what they are, and no command waits for ever.
             for device in ["pipe", "/dev/null"] {
                 let line = writer.line((&written.name, device), None);
                 let done =
@@ -293,6 +293,27 @@ fn a_file_whose_name_is_no_text_is_read_and_written() {
         .ok("rosenblatt train $(printf 'd\\377.svm') -a perceptron --model $(printf 'm\\376.model') --quiet");
     bench.ok("rosenblatt evaluate $(printf 'd\\377.svm') --model $(printf 'm\\376.model')");
     bench.ok("rosenblatt convert $(printf 'd\\377.svm') $(printf 'o\\375.csv') --to csv && test -s $(printf 'o\\375.csv')");
+    // Every option that names a file to write does with such a name what it does with another.
+    for writer in writers(&bench) {
+        // Rows on disk are a setting, and settings are text.
+        for written in writer.written.iter().filter(|written| written.name != "cache") {
+            let outcome = |name: &str| {
+                let done = bench.run(&format!("timeout 60 {}", writer.line((&written.name, name), None)));
+                bench.ok("rm -f new.out* out out.* $(printf 'o\\375')*");
+                done
+            };
+            let (plain, odd) = (outcome("out"), outcome("$(printf 'o\\375')"));
+            assert_eq!(
+                plain.code,
+                odd.code,
+                "{} --{}\n{}{}",
+                writer.command,
+                written.name,
+                plain.all(),
+                odd.all()
+            );
+        }
+    }
     let done = bench.run("rosenblatt train d.svm --label $(printf 'x\\377')");
     assert!(done.code == Some(2) && done.stderr.contains("`x\u{fffd}` is not UTF-8"), "{}", done.all());
 }

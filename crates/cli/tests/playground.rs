@@ -42,9 +42,9 @@ fn walked_on(session: &mut Session) -> (Vec<After>, String, Value) {
             ending = learner["ending"].clone();
             break;
         }
-        for told in learner["rounds"].as_array().unwrap() {
-            let weights = told["w"].as_array().unwrap().iter().map(bits).collect();
-            all.push((round, weights, bits(&told["b"])));
+        for printed in learner["rounds"].as_array().unwrap() {
+            let weights = printed["w"].as_array().unwrap().iter().map(bits).collect();
+            all.push((round, weights, bits(&printed["b"])));
         }
     }
     let command = ask(session, &json!({ "do": "command", "learner": 0 }), "")["text"].clone();
@@ -246,14 +246,14 @@ fn every_state_has_a_command_that_does_the_same() {
             let turned = |[x, y]: [f64; 2]| if is_turned { [y, x] } else { [x, y] };
             let values: Vec<f64> = (0..CELLS * CELLS).flat_map(|row| turned(place(row))).collect();
             let grid = DenseExamples::new(&values, 2, &[0; CELLS * CELLS]);
-            let told = |row: u32, class: u32, scores: &[f64]| {
+            let printed = |row: u32, class: u32, scores: &[f64]| {
                 let here = &session.numbers()[2 * row as usize..][..2];
                 assert_eq!(f64::from(class), here[0], "{number}: {command}");
                 if let [score] = scores {
                     assert_eq!(score.to_bits(), here[1].to_bits(), "{number}: {command}");
                 }
             };
-            model.each_row(View::Dense64(grid), told).unwrap();
+            model.each_row(View::Dense64(grid), printed).unwrap();
         }
         n_trained += 1;
     }
@@ -380,7 +380,7 @@ fn the_page_comes_from_the_program() {
     assert!(String::from_utf8_lossy(&page).contains("<title>Rosenblatt"));
     let (head, module) = get("/rosenblatt.wasm.gz");
     assert!(head.contains("octet-stream") && head.contains("nosniff"), "{head}");
-    assert!(module == include_bytes!("../../../site/rosenblatt.wasm.gz"), "{} bytes", module.len());
+    assert!(module == include_bytes!("../../server/site/rosenblatt.wasm.gz"), "{} bytes", module.len());
     assert!(get("/../Cargo.toml").0.starts_with("http/1.1 404"));
     child.kill().unwrap();
     child.wait().unwrap();

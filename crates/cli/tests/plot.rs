@@ -152,9 +152,9 @@ fn rings_are_the_mistakes_and_the_boundary_parts_what_is_predicted() {
         }
     }
     bench.write("sides.csv", sides);
-    let said = bench.ok("rosenblatt predict sides.csv --model pets.model");
-    let said: Vec<&str> = said.lines().collect();
-    assert!(said[0] != said[1] && said[0] == said[2] && said[1] == said[3], "{said:?}");
+    let printed = bench.ok("rosenblatt predict sides.csv --model pets.model");
+    let classes: Vec<&str> = printed.lines().collect();
+    assert!(classes[0] != classes[1] && classes[0] == classes[2] && classes[1] == classes[3], "{classes:?}");
     // Every point is where the file has it, and on the page.
     let clip = drawn.clip();
     for (row, (px, py)) in drawn.circles("dot").into_iter().chain(drawn.circles("ring")) {
@@ -383,6 +383,50 @@ fn rows_of_many_features_stand_on_their_true_side() {
     assert!(!wrong.is_empty() && ringed == wrong, "{wrong:?}");
 }
 
+/// With a model for each pair of classes, votes are whole numbers; rows still stand apart, and on their side.
+#[test]
+fn rows_of_pairs_of_classes_stand_apart_and_on_their_side() {
+    let bench = Bench::new();
+    let mut table = "a,b,c,kind\n".to_owned();
+    for row in 0..300_usize {
+        let noise = |by: usize| (row * by % 97) as f64 / 40.0;
+        let kind = row % 5;
+        let (a, b, c) =
+            (kind as f64 + noise(31), (kind * 2 % 5) as f64 + noise(57), (kind * 3 % 5) as f64 + noise(73));
+        let _ = writeln!(table, "{a:.3},{b:.3},{c:.3},k{kind}");
+    }
+    bench.write("five.csv", &table);
+    let line = "rosenblatt train five.csv --label kind -a perceptron --multiclass one-vs-one --folds 4 --model f.model";
+    bench.ok(&format!("{line} --quiet"));
+    bench.ok("rosenblatt plot boundary five.csv --model f.model -o f.svg");
+    let given = bench.ok("rosenblatt predict five.csv --model f.model");
+    let given: Vec<&str> = given.lines().collect();
+    let picture = svg(&bench, "f.svg");
+    assert!(picture.contains("lowest pairwise score of the row&#39;s own class"), "{picture}");
+    let words = Drawn::new(&picture).texts().join(" ");
+    assert!(
+        words.contains("mistakes in 300 training rows,") && words.contains("in 300 held-out rows"),
+        "{words}"
+    );
+    let drawn = Drawn::new(&picture);
+    let places = drawn.places(&["dot", "mistake"]);
+    assert_eq!(places.len(), 300);
+    let mut across: Vec<i64> = places.iter().map(|(_, (x, _))| (x * 10.0) as i64).collect();
+    across.sort_unstable();
+    across.dedup();
+    assert!(across.len() > 150, "{} places", across.len());
+    let scale = drawn.pixels_per_unit().0;
+    let is_off = |(row, (px, py)): &(usize, (f64, f64))| {
+        let (own, rival) = drawn.values(*px, *py);
+        let is_right = given[*row] == format!("k{}", row % 5);
+        (own - rival).abs() * scale >= 1.0 && (own > rival) != is_right
+    };
+    let n_off = places.iter().filter(|place| is_off(place)).count();
+    let noted = words.split(" elsewhere: no class beats").next().unwrap();
+    let noted: usize = noted.rsplit(' ').nth(2).and_then(|word| word.parse().ok()).unwrap_or(0);
+    assert!(n_off <= noted, "{n_off} rows are off, {noted} by the note: {words}");
+}
+
 #[test]
 fn curves_of_scores_and_probabilities_are_square_and_their_words_apart() {
     let bench = Bench::new();
@@ -453,7 +497,7 @@ fn a_boundary_outside_the_picture_is_said_to_be_there() {
     assert!(picture.contains(">boundary<") && !picture.contains("outside the picture"), "{picture}");
 }
 
-/// What is said of training is not said to a model that is trained already, and its own rows are no judge.
+/// Options of training are refused for a trained model, and its own rows are no judge.
 #[test]
 fn a_model_is_drawn_as_it_is() {
     let bench = Bench::new();
@@ -465,15 +509,15 @@ fn a_model_is_drawn_as_it_is() {
     assert!(!done.stderr.contains("these are the rows it was trained from"), "{}", done.stderr);
     let done = bench.run(&format!("{plot} --training-rows"));
     assert!(done.stderr.contains("these are the rows it was trained from"), "{}", done.stderr);
-    for (said, why) in [
+    for (options, why) in [
         ("--holdout 0.5", "`model` and `holdout` exclude each other"),
         ("--epochs 3", "is trained already"),
         ("--algorithm perceptron", "is trained already"),
         ("--scale none", "`--scale` is decided when a model is trained"),
         ("--algorithm auto", "name one of `rosenblatt algorithms`"),
     ] {
-        let done = bench.run(&format!("{plot} {said}"));
-        assert!(done.code == Some(2) && done.stderr.contains(why), "{said}: {}", done.all());
+        let done = bench.run(&format!("{plot} {options}"));
+        assert!(done.code == Some(2) && done.stderr.contains(why), "{options}: {}", done.all());
     }
 }
 

@@ -82,7 +82,7 @@ fn reasons_add_up_to_the_score() {
     let bias: f64 = weights.lines().nth(1).unwrap().rsplit_once(',').unwrap().1.parse().unwrap();
     for row in &rows {
         let shares = ["for", "against"].into_iter().flat_map(|side| row[side].as_array().unwrap());
-        let sum: f64 = shares.map(|said| said["contribution"].as_f64().unwrap()).sum();
+        let sum: f64 = shares.map(|share| share["contribution"].as_f64().unwrap()).sum();
         let side = if row["class"] == "star" { 1.0 } else { -1.0 };
         let score = row["scores"][0].as_f64().unwrap();
         assert!((sum + side * bias - side * score).abs() < 1e-9, "{row}");

@@ -7,12 +7,12 @@ const ROWS: &str = "0,1,2\n1,0.5,0\n0,1,-2.5\n1,0.25,8\n0,3,0\n1,0,0.125\n";
 const AS_LIBSVM: &str = "0 1:1 2:2\n1 1:0.5\n0 1:1 2:-2.5\n1 2:8.0 1:0.25\n0 1:3\n1 2:0.125 1:0\n";
 
 fn fingerprint(bench: &Bench, model: &str) -> String {
-    let told: serde_json::Value =
+    let printed: serde_json::Value =
         serde_json::from_str(&bench.ok(&format!("rosenblatt inspect {model} --json"))).unwrap();
-    let fingerprint = told["data-fingerprint"].as_str().unwrap().to_owned();
+    let fingerprint = printed["data-fingerprint"].as_str().unwrap().to_owned();
     let text = bench.ok(&format!("rosenblatt inspect {model}"));
     assert!(text.contains(&format!("trained on data with the fingerprint {fingerprint}\n")), "{text}");
-    assert!(told["date"].is_null() && !text.contains("date: "), "{text}");
+    assert!(printed["date"].is_null() && !text.contains("date: "), "{text}");
     fingerprint
 }
 

@@ -1,5 +1,5 @@
 //! What the default of `train` promises at the command line: the winner can be trained without the race, a race that
-//! was killed or stopped loses nothing, and what held-out rows said stays with the model.
+//! was killed or stopped loses nothing, and the result on held-out rows stays with the model.
 
 use crate::bench::Bench;
 use std::fmt::Write as _;
@@ -45,12 +45,13 @@ fn the_command_of_the_winner_trains_the_same_weights() {
         &format!("{bundled}/penguins.csv --label species --missing mean"),
         &format!("{bundled}/sms-spam.tsv"),
     ] {
-        let told = bench.ok(&format!("rosenblatt train {file} --model raced.model"));
-        let lines: Vec<&str> = told.lines().collect();
+        let printed = bench.ok(&format!("rosenblatt train {file} --model raced.model"));
+        let lines: Vec<&str> = printed.lines().collect();
         let race = lines.iter().position(|line| line.starts_with("race of ")).unwrap();
         let length = lines[race..].iter().take_while(|line| !line.is_empty()).count();
-        assert!((3..=9).contains(&length), "a race in a few lines:\n{told}");
-        let command = told.split("the winner, without the race: ").nth(1).unwrap().lines().next().unwrap();
+        assert!((3..=9).contains(&length), "a race in a few lines:\n{printed}");
+        let command =
+            printed.split("to train the winner without the race: ").nth(1).unwrap().lines().next().unwrap();
         assert!(!command.contains("auto"), "{command}");
         bench.ok(&command.replace("raced.model", "alone.model"));
         let [raced, alone] =
@@ -117,10 +118,10 @@ fn what_held_out_rows_said_stays_with_the_model() {
         let reported = bench.ok(&format!("rosenblatt report {file} --model m.model"));
         assert_eq!(line(&reported, head), line(&trained, head), "{flags}");
     }
-    let told = bench.ok(&format!("rosenblatt report {file} --model m.model --json"));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["estimate"]["refitted"], false);
-    assert_eq!(told["estimate"]["rows"], told["evaluation"]["rows"]);
+    let printed = bench.ok(&format!("rosenblatt report {file} --model m.model --json"));
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["estimate"]["refitted"], false);
+    assert_eq!(printed["estimate"]["rows"], printed["evaluation"]["rows"]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ const OPTIONS: [&str; 22] = [
     "--words binary",
 ];
 
-/// What the commands leave behind, on stdout or in a file called `out`.
+/// What the commands write, on stdout or in a file called `out`.
 const COMMANDS: [&str; 6] = [
     "train FILE --algorithm perceptron --epochs 3 --holdout 0 --calibrate none --model out --json",
     "predict FILE --model base.model --scores",

@@ -1,4 +1,4 @@
-//! One product behind every face: the library's recipe gives the bytes of the command line's `train`, and what
+//! One product in every face: the library's recipe gives the bytes of the command line's `train`, and what
 //! `compare` promises `train` delivers.
 
 use crate::bench::Bench;

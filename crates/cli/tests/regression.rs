@@ -1,6 +1,7 @@
 //! Numbers as labels: what a person sees of a regression, from `train` to `predict --interval`, and what is refused.
 
 use crate::bench::Bench;
+use crate::reading::{Drawn, well_formed};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -69,6 +70,119 @@ fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
     let weights: Value =
         serde_json::from_str(&bench.ok("rosenblatt inspect houses.model --export json -")).unwrap();
     assert_eq!((&weights["task"], &weights["hyperplanes"][0]["for"]), (&"numbers".into(), &"price".into()));
+}
+
+/// The dots are the predictions of rows that the model did not learn from, as JSON has their error.
+#[test]
+fn a_fit_and_its_residuals_are_drawn_on_rows_not_learned_from() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(300));
+    bench.ok("rosenblatt train houses.csv --label price --model houses.model");
+    let drawn = |name: &str| {
+        let svg = std::fs::read_to_string(bench.path(name)).unwrap();
+        well_formed(&svg);
+        Drawn::new(&svg)
+    };
+    let text = houses(300);
+    let prices: Vec<f64> =
+        text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    let rmse = |residuals: &[f64]| {
+        (residuals.iter().map(|residual| residual * residual).sum::<f64>() / residuals.len() as f64).sqrt()
+    };
+    let known = |rows: &str| {
+        let report = bench.ok(&format!("rosenblatt report houses.csv --model houses.model {rows} --json"));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        report["evaluation"]["rmse"]["value"].as_f64().unwrap()
+    };
+    for rows in ["", "--training-rows"] {
+        let model = format!("houses.csv --model houses.model {rows}");
+        let printed = bench.ok(&format!("rosenblatt plot fit {model} -o fit.svg 2>&1"));
+        assert_eq!(printed.contains("rows it was trained from"), !rows.is_empty(), "{printed}");
+        bench.ok(&format!("rosenblatt plot residuals {model} -o residuals.svg"));
+        let expected = known(rows);
+        let (fit, residuals) = (drawn("fit.svg"), drawn("residuals.svg"));
+        let dots: Vec<(usize, (f64, f64))> =
+            fit.circles("dot").into_iter().map(|(row, (x, y))| (row, fit.values(x, y))).collect();
+        assert_eq!(dots.len(), 300);
+        for (row, (_, truth)) in &dots {
+            assert!((truth - prices[*row]).abs() < 0.1, "row {row} is {} and drawn at {truth}", prices[*row]);
+        }
+        let off: Vec<f64> = dots.iter().map(|(_, (predicted, truth))| truth - predicted).collect();
+        assert!((rmse(&off) - expected).abs() < 0.02, "{} and {expected}", rmse(&off));
+        let heights: Vec<f64> =
+            residuals.circles("dot").into_iter().map(|(_, (x, y))| residuals.values(x, y).1).collect();
+        assert!((rmse(&heights) - expected).abs() < 0.02, "{} and {expected}", rmse(&heights));
+        // Nine in ten lie between the levels.
+        let levels: Vec<f64> =
+            residuals.paths("level").iter().map(|line| residuals.values(0.0, line[0].1).1).collect();
+        let inside = heights.iter().filter(|height| height.abs() <= levels[1].abs() + 1e-3).count();
+        assert!(levels.len() == 2 && (268..=274).contains(&inside), "{levels:?} {inside}");
+    }
+    // Without a model it is the one that `train` makes.
+    bench.ok("rosenblatt plot fit houses.csv --label price -o again.svg");
+    bench.ok("rosenblatt plot fit houses.csv --model houses.model -o fit.svg");
+    assert_eq!(bench.ok("cat again.svg"), bench.ok("cat fit.svg"));
+    bench.write("curved.csv", {
+        let line = |row: usize| format!("{},{},{}\n", row, row % 3, (row as f64 - 60.0).powi(2) + 0.5);
+        "x,k,height\n".to_owned() + &(0..120).map(line).collect::<String>()
+    });
+    bench.ok("rosenblatt train curved.csv --label height --model curved.model");
+    assert!(bench.ok("rosenblatt plot shapes curved.csv --model curved.model").contains("moves height by"));
+    assert!(bench.ok("rosenblatt plot weights --model houses.model").contains("raises price"));
+}
+
+#[test]
+fn a_report_on_numbers_has_what_the_terminal_says() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(300));
+    bench.ok("rosenblatt train houses.csv --label price --model houses.model");
+    let printed = bench.ok("rosenblatt report houses.csv --model houses.model");
+    assert!(
+        printed.contains("root mean squared error: ")
+            && printed.contains("each by the same training without it"),
+        "{printed}"
+    );
+    let (_, error) = printed.split_once("root mean squared error: ").unwrap();
+    let error = error.split(' ').next().unwrap();
+    let page = std::fs::read_to_string(bench.path("houses.html")).unwrap();
+    for words in [
+        &format!("The cross-validated error is {error}"),
+        "Rows furthest off",
+        "raises it",
+        "class=\"dot",
+        "Intervals.",
+        "What moves price most",
+        "error of always saying the mean",
+    ] {
+        assert!(page.contains(words), "expected {words:?}");
+    }
+    for words in ["accuracy", "confusion", "NaN", "misclassified", "mistakes while learning", "boundary"] {
+        assert!(!page.contains(words), "{words:?} is about classes");
+    }
+    assert!(!page.contains("The same again"), "no command has the same estimate");
+    let others = bench.ok("rosenblatt report houses.csv --model houses.model --training-rows");
+    assert!(others.contains("the 300 rows it learned from"), "{others}");
+}
+
+/// What other programs make of an export is in `export.rs`; here is what `predict` makes of the card and of JSON.
+#[test]
+fn a_scorecard_of_a_number_says_what_a_point_is_worth() {
+    let bench = Bench::new();
+    bench.write("houses.csv", houses(300));
+    bench.ok(
+        "rosenblatt train houses.csv --label price --shape 'bend(knots=4)' -a ridge --model houses.model",
+    );
+    bench.ok("rosenblatt inspect houses.model --export scorecard card.md --rows houses.csv");
+    let card = bench.ok("cat card.md");
+    assert!(
+        card.contains("number \"price\"") && card.contains("The prediction of price is the points times "),
+        "{card}"
+    );
+    let (_, off) = card.split_once("predictions off by ").unwrap();
+    let off: f64 = off.split(' ').next().unwrap().parse().unwrap();
+    let (_, points) = card.split_once("100 points are ").unwrap();
+    let hundred: f64 = points.split(' ').next().unwrap().parse().unwrap();
+    assert!(off > 0.0 && off < hundred / 10.0, "{off} of {hundred}: {card}");
 }
 
 #[test]
@@ -166,12 +280,17 @@ fn the_task_decides_and_what_is_of_the_other_task_is_refused() {
         ("rosenblatt predict houses.csv --model houses.model --interval 0", "between 0 and 1"),
         ("rosenblatt predict houses.csv --model houses.model --interval 0.999", "too few"),
         ("rosenblatt predict codes.csv --model codes.model --interval 0.9", "classifies rows"),
-        ("rosenblatt plot roc houses.csv --model houses.model --output x.svg", "predicts numbers"),
-        ("rosenblatt report houses.csv --model houses.model", "predicts numbers"),
+        (
+            "rosenblatt plot roc houses.csv --model houses.model --output x.svg",
+            "classifies rows of a table, but this one predicts numbers; kinds for those: weights, shapes, fit, residuals",
+        ),
+        ("rosenblatt plot roc houses.csv --label price --output x.svg", "this one predicts numbers"),
+        (
+            "rosenblatt plot fit codes.csv --model codes.model",
+            "predicts numbers, but this one classifies rows of a table",
+        ),
+        ("rosenblatt plot residuals codes.csv", "this one classifies rows of a table"),
         ("rosenblatt certify houses.csv --model houses.model", "predicts numbers"),
-        ("rosenblatt inspect houses.model --export onnx x.onnx", "predicts numbers"),
-        ("rosenblatt inspect houses.model --export sql x.sql", "predicts numbers"),
-        ("rosenblatt inspect houses.model --export scorecard x.md", "predicts numbers"),
         ("rosenblatt mix houses.model n.model --output x.model", "predicts numbers"),
         ("rosenblatt trace houses.csv --label price -a lms", "predicts numbers"),
         (

@@ -83,17 +83,17 @@ fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
         "rosenblatt train {data} -a perceptron --holdout 0.25 --calibrate none --model m.model --json"
     ));
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
-    let said = bench.ok(&format!("rosenblatt report {data} --model m.model --json"));
-    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["judged-on"], "held-out rows");
-    assert_eq!(said["evaluation"]["confusion"], trained["held-out"]["confusion"]);
+    let printed = bench.ok(&format!("rosenblatt report {data} --model m.model --json"));
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["judged-on"], "held-out rows");
+    assert_eq!(printed["evaluation"]["confusion"], trained["held-out"]["confusion"]);
     bench.ok(&format!("tail -n 700 {data} > part.csv"));
-    let said = bench.ok("rosenblatt report part.csv --model m.model --json");
-    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["judged-on"], "other rows");
+    let printed = bench.ok("rosenblatt report part.csv --model m.model --json");
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["judged-on"], "other rows");
     bench.ok(&format!("rosenblatt train {data} --holdout 0 --model all.model"));
-    let said = bench.ok(&format!("rosenblatt report {data} --model all.model"));
-    assert!(said.contains("it learned from"), "{said}");
+    let printed = bench.ok(&format!("rosenblatt report {data} --model all.model"));
+    assert!(printed.contains("it learned from"), "{printed}");
 }
 
 #[test]

@@ -98,12 +98,12 @@ fn a_signal_leaves_a_checkpoint_and_resuming_gives_the_same_bits() {
         wait_for(&bench.path("t.model.checkpoint"));
         let start_of_stop = Instant::now();
         send(&child, signal);
-        let (ended_with, out, said) = ended(child);
+        let (ended_with, out, stderr) = ended(child);
         assert!(start_of_stop.elapsed() < Duration::from_secs(5));
-        assert_eq!(ended_with, Some(code), "{said}");
+        assert_eq!(ended_with, Some(code), "{stderr}");
         assert!(
-            said.contains("a checkpoint is in t.model.checkpoint") && said.contains("--resume"),
-            "{said}"
+            stderr.contains("a checkpoint is in t.model.checkpoint") && stderr.contains("--resume"),
+            "{stderr}"
         );
         assert_eq!(out, "");
         assert!(!bench.path("t.model").exists());
@@ -129,9 +129,12 @@ fn a_run_over_rows_on_disk_resumes_to_the_bit() {
     let child = start(&bench, &on_disk);
     wait_for(&bench.path("t.model.checkpoint"));
     send(&child, "INT");
-    let (code, _, said) = ended(child);
-    assert_eq!(code, Some(130), "{said}");
-    assert!(said.contains("a checkpoint is in t.model.checkpoint") && said.contains("--resume"), "{said}");
+    let (code, _, stderr) = ended(child);
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(
+        stderr.contains("a checkpoint is in t.model.checkpoint") && stderr.contains("--resume"),
+        "{stderr}"
+    );
     bench.ok(&format!("rosenblatt {on_disk} --resume"));
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
     assert_eq!(visible_and_hidden(&bench), ["t.model", "t.svm", "whole.model"]);
@@ -147,8 +150,8 @@ fn a_spoiled_checkpoint_makes_way_for_the_one_before() {
     wait_for(&bench.path("t.model.checkpoint.1"));
     // Not killed, which might hit the moment at which one has made way and the next is not yet there.
     send(&child, "INT");
-    let (code, _, said) = ended(child);
-    assert_eq!(code, Some(130), "{said}");
+    let (code, _, stderr) = ended(child);
+    assert_eq!(code, Some(130), "{stderr}");
     let checkpoint = bench.path("t.model.checkpoint");
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() / 2]).unwrap();
@@ -178,11 +181,11 @@ fn a_stream_that_falls_silent_is_not_lost_by_a_signal() {
     pipe.flush().unwrap();
     sleep(Duration::from_millis(300));
     send(&child, "INT");
-    let (code, _, said) = ended(child);
+    let (code, _, stderr) = ended(child);
     drop(pipe);
-    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(code, Some(130), "{stderr}");
     if bench.path("t.model.checkpoint").exists() {
-        assert!(said.contains("a checkpoint is in"), "{said}");
+        assert!(stderr.contains("a checkpoint is in"), "{stderr}");
     }
     bench.ok(&format!("rosenblatt {train} --model t.model --resume < t.svm"));
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
@@ -414,8 +417,8 @@ fn ten_resume_points_end_in_the_same_bits() {
             sleep(Duration::from_millis(1));
         }
         let _ = Command::new("kill").args(["-KILL", &child.id().to_string()]).status();
-        let (code, _, told) = ended(child);
-        assert!(code.is_none_or(|code| code == 0), "{told}");
+        let (code, _, printed) = ended(child);
+        assert!(code.is_none_or(|code| code == 0), "{printed}");
         if bench.path("t.model").exists() {
             break;
         }
@@ -429,7 +432,7 @@ fn ten_resume_points_end_in_the_same_bits() {
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
 }
 
-/// A weight that a rule takes as a number of visits has an end, and is told.
+/// A weight that a rule takes as a number of visits has a limit, which the message names.
 #[test]
 fn weights_beyond_all_visits_are_told_and_end() {
     let bench = Bench::new();

@@ -58,9 +58,9 @@ fn ask(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> O
     stream.read_to_end(&mut bytes).ok()?;
     let split = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..split]).to_lowercase();
-    let said = head.split("content-length: ").nth(1)?.split('\r').next()?.parse::<usize>().ok()?;
+    let length = head.split("content-length: ").nth(1)?.split('\r').next()?.parse::<usize>().ok()?;
     let body = bytes.split_off(split + 4);
-    (body.len() == said).then_some((head.split(' ').nth(1)?.parse().ok()?, body))
+    (body.len() == length).then_some((head.split(' ').nth(1)?.parse().ok()?, body))
 }
 
 impl Drop for Server {
@@ -91,17 +91,17 @@ fn the_same_bytes_get_the_same_classes_as_from_predict() {
         let path = format!("/v1/models/{name}/predict?scores&probabilities");
         let (status, answer) = server.ask("POST", &path, &headers, &body).unwrap();
         assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
-        let said = bench.ok(&format!(
+        let printed = bench.ok(&format!(
             "rosenblatt predict {file} {words} --model models/{name}.model --scores --probabilities --json"
         ));
         let parse = |text: &str| -> Vec<serde_json::Value> {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
         };
-        assert!(parse(std::str::from_utf8(&answer).unwrap()) == parse(&said), "{name}");
+        assert!(parse(std::str::from_utf8(&answer).unwrap()) == parse(&printed), "{name}");
     }
 }
 
-/// What one client did: the key and the row, with the place it was told if it was told one.
+/// What one client did: the key and the row, with the place that it got if it got one.
 type Sent = (usize, Option<u64>);
 
 fn row(number: usize) -> String {
@@ -124,7 +124,7 @@ fn a_server_that_is_killed_loses_nothing_and_learns_nothing_twice() {
         let clients: Vec<_> = (0..4)
             .map(|client| {
                 let (address, next) = (server.address.clone(), Arc::clone(&next));
-                // What nobody knows the fate of is sent again, with the same key.
+                // Rows of unknown fate are sent again, with the same key.
                 let mut again: Vec<usize> =
                     again.iter().copied().filter(|number| number % 4 == client).collect();
                 std::thread::spawn(move || {
@@ -197,7 +197,7 @@ fn a_server_that_is_asked_to_stop_saves_and_says_so() {
     let done = bench.run(&format!("kill -TERM {}", server.child.id()));
     assert_eq!(done.code, Some(0));
     let ended = server.child.wait().unwrap();
-    assert_eq!(ended.code(), Some(0), "a clean end, as whoever runs servers counts it");
+    assert_eq!(ended.code(), Some(0), "a clean end, as an operator counts it");
     assert!(bench.path("models/pets.serve/1.snapshot").exists());
     // A port that is taken is named.
     let server = Server::start(&bench, &["--read-only"]);
@@ -240,7 +240,7 @@ fn addresses_and_folders_are_taken_as_they_are_written_or_refused_with_a_cure() 
     }
     bench.write("models/x.model", "no model");
     let server = Server::start(&bench, &[]);
-    for (words, said) in [
+    for (words, expected) in [
         ("nosuchfolder", "mkdir nosuchfolder"),
         ("models/x.model", "`rosenblatt serve models`"),
         ("models --port 0", "another server, process "),
@@ -249,7 +249,7 @@ fn addresses_and_folders_are_taken_as_they_are_written_or_refused_with_a_cure() 
     ] {
         let done = bench.run(&format!("rosenblatt serve {words}"));
         assert_ne!(done.code, Some(0), "{words}");
-        assert!(done.stderr.contains(said), "{words}: {}", done.stderr);
+        assert!(done.stderr.contains(expected), "{words}: {}", done.stderr);
     }
     // What cannot be served is named, in the output and to those who ask.
     let (status, answer) = server.ask("GET", "/readyz", "", b"").unwrap();
@@ -272,8 +272,8 @@ fn the_lines_of_documents_do_what_they_show() {
         for line in text.lines().filter(|line| line.starts_with("curl ")) {
             let (line, shown) = line.split_once("   # ").unwrap();
             let line = line.replace("localhost:8080", &server.address);
-            let said = bench.ok(&line.replace("curl ", "curl -s -S "));
-            assert!(said.contains(shown.trim()), "{line}\nshould say {shown}, but says {said}");
+            let printed = bench.ok(&line.replace("curl ", "curl -s -S "));
+            assert!(printed.contains(shown.trim()), "{line}\nshould say {shown}, but says {printed}");
             n_lines += 1;
         }
         assert_eq!(n_lines, n_expected);

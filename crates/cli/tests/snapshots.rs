@@ -176,7 +176,7 @@ fn every_example_of_every_help_page_works() {
     // The files that the examples speak of; what is in them matters little.
     bench.ok("rosenblatt convert iris.csv data.svm && rosenblatt convert banknote.csv a9a --to libsvm");
     bench.ok("cp penguins.csv data.csv && cp data.svm huge.svm && cp data.svm big.svm");
-    bench.ok("for name in mail new test people; do cp banknote.csv $name.csv; done");
+    bench.ok("for name in mail new test people houses; do cp banknote.csv $name.csv; done");
     bench.write("faces.svm", "ann 1:1 2:0.5\nbob 1:-1\neve 2:-1\nann 1:0.9\nbob 1:-0.8\neve 2:-0.9\n");
     bench.ok(
         "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
@@ -215,7 +215,7 @@ fn every_example_of_every_help_page_works() {
         let (_, examples) =
             help.split_once("Example").unwrap_or_else(|| panic!("{command} shows no example"));
         for line in examples.lines().filter(|line| line.starts_with("  ")) {
-            // Behind two blanks stands what the example is for.
+            // The purpose of the example follows two blanks.
             let line = line.trim_start().split("  ").next().unwrap();
             let line = line.replace("~/.local/share/bash-completion/completions/", "");
             let line = line.replace("| man -l -", "> page").replace("--label spam", "--label class");

@@ -22,10 +22,10 @@ fn a_tagger_is_trained_quietly() {
 fn a_tagger_is_trained_asked_measured_and_looked_at() {
     let bench = Bench::new();
     bench.write("known.conll", KNOWN);
-    let told = bench.ok("rosenblatt train known.conll --model tags.model");
+    let printed = bench.ok("rosenblatt train known.conll --model tags.model");
     assert!(
-        told.contains("2 sentences, 9 tokens, 4 labels") && told.contains("labels keep to bio"),
-        "{told}"
+        printed.contains("2 sentences, 9 tokens, 4 labels") && printed.contains("labels keep to bio"),
+        "{printed}"
     );
     bench.write("new.conll", "The DT\nengine NN\nwrites VBZ\n\n");
     let tagged = bench.ok("rosenblatt predict new.conll --model tags.model");
@@ -93,7 +93,7 @@ fn mistakes_are_told_with_their_place() {
         "{}",
         refused.stderr
     );
-    // A vote has no weights of its own, and nobody shows those of its last hypothesis for them.
+    // A vote has no weights of its own, and those of its last hypothesis are not shown for them.
     for line in [
         "predict known.conll --model votes.model --k-best 2",
         "inspect votes.model --weights",
@@ -108,10 +108,10 @@ fn mistakes_are_told_with_their_place() {
     assert!(refused.stderr.contains("a vote has none"), "{}", refused.stderr);
     let refused = bench.run("rosenblatt train known.conll --readout voted --holdout 0.4 --calibrate platt");
     assert!(refused.stderr.contains("auto or off where hypotheses vote"), "{}", refused.stderr);
-    let told = bench.ok("rosenblatt inspect votes.model");
-    assert!(told.contains("hypotheses vote") && !told.contains("strongest attributes"), "{told}");
-    let told = bench.ok("rosenblatt predict known.conll --model votes.model --json");
-    assert!(told.contains("\"tags\":[\"") && told.contains("\"leads\":null"), "{told}");
+    let printed = bench.ok("rosenblatt inspect votes.model");
+    assert!(printed.contains("hypotheses vote") && !printed.contains("strongest attributes"), "{printed}");
+    let printed = bench.ok("rosenblatt predict known.conll --model votes.model --json");
+    assert!(printed.contains("\"tags\":[\"") && printed.contains("\"leads\":null"), "{printed}");
     bench.ok("rosenblatt train known.conll --model tags.model");
     bench.write("short.conll", "Ada\n\n");
     let refused = bench.run("rosenblatt predict short.conll --model tags.model");
@@ -184,13 +184,16 @@ fn many() -> String {
 fn an_estimate_is_told_kept_and_makes_probabilities() {
     let bench = Bench::new();
     bench.write("many.conll", many());
-    let told = bench.ok("rosenblatt train many.conll --model plain.model");
-    assert!(told.contains("met for the first time: ") && told.contains("no sentence was held out"), "{told}");
-    let told = bench.ok("rosenblatt train many.conll --holdout 0.2 --model tags.model");
-    assert!(told.contains("held-out: ") && told.contains("60 sentences, F1 of spans"), "{told}");
-    assert!(told.contains("probabilities: platt, fitted on"), "{told}");
+    let printed = bench.ok("rosenblatt train many.conll --model plain.model");
+    assert!(
+        printed.contains("met for the first time: ") && printed.contains("no sentence was held out"),
+        "{printed}"
+    );
+    let printed = bench.ok("rosenblatt train many.conll --holdout 0.2 --model tags.model");
+    assert!(printed.contains("held-out: ") && printed.contains("60 sentences, F1 of spans"), "{printed}");
+    assert!(printed.contains("probabilities: platt, fitted on"), "{printed}");
     let seen = bench.ok("rosenblatt inspect tags.model");
-    let line = told.lines().find(|line| line.starts_with("held-out")).unwrap();
+    let line = printed.lines().find(|line| line.starts_with("held-out")).unwrap();
     assert!(seen.contains(line), "{seen}");
     bench.write("new.conll", "the DT\nsaw NN\nruns VBZ\n\n");
     let sure = bench.ok("rosenblatt predict new.conll --model tags.model --probabilities");
@@ -243,8 +246,8 @@ fn taggers_are_compared_traced_reported_and_drawn() {
     assert!(bench.ok("rosenblatt trace two.conll --features own.txt --to latex").contains("tabular"));
     assert!(bench.ok("rosenblatt trace two.conll --features own.txt --to csv").contains("1,1,1,Ada,B-NP,"));
     bench.ok("rosenblatt train many.conll --model tags.model");
-    let told = bench.ok("rosenblatt report many.conll --model tags.model -o page.html");
-    assert!(told.contains("report: page.html"), "{told}");
+    let printed = bench.ok("rosenblatt report many.conll --model tags.model -o page.html");
+    assert!(printed.contains("report: page.html"), "{printed}");
     let page = bench.ok("cat page.html");
     for part in
         ["tokens right", "F1 of spans", "Which label follows which", "Mistakes worth a look", "taken for"]
@@ -265,26 +268,26 @@ fn taggers_go_on_learning_and_are_mixed() {
     let half = text.find("\n\n").map(|_| text[..text.len() / 2].rfind("\n\n").unwrap() + 2).unwrap();
     bench.write("one.conll", &text[..half]);
     bench.write("two.conll", &text[half..]);
-    let told = bench.ok("rosenblatt train one.conll --online --model one.model");
+    let printed = bench.ok("rosenblatt train one.conll --online --model one.model");
     assert!(
-        told.contains("met for the first time: ") && !told.contains("no sentence was held out"),
-        "{told}"
+        printed.contains("met for the first time: ") && !printed.contains("no sentence was held out"),
+        "{printed}"
     );
     bench.ok("rosenblatt train two.conll --start-from one.model --model more.model");
-    let told =
+    let printed =
         bench.ok("rosenblatt train two.conll --start-from one.model --online --model other.model --json");
-    assert!(told.contains("\"progressive\":{"), "{told}");
+    assert!(printed.contains("\"progressive\":{"), "{printed}");
     bench.ok("rosenblatt train two.conll --hash-bits 16 --model hashed.model");
     bench.ok("rosenblatt train one.conll --shards 3 --model a.model");
     bench.ok("rosenblatt train two.conll --shards 3 --model b.model");
-    let told = bench.ok("rosenblatt mix a.model b.model -o mean.model");
-    assert!(told.starts_with("mean of 2 models, uniform: 300 sentences"), "{told}");
+    let printed = bench.ok("rosenblatt mix a.model b.model -o mean.model");
+    assert!(printed.starts_with("mean of 2 models, uniform: 300 sentences"), "{printed}");
     for model in ["more", "other", "mean", "hashed"] {
         let measured = bench.ok(&format!("rosenblatt evaluate two.conll --model {model}.model --json"));
         let value: serde_json::Value = serde_json::from_str(&measured).unwrap();
         assert!(value["accuracy"].as_f64().unwrap() > 0.95, "{model}: {measured}");
     }
-    // Nothing was stopped, so there is nothing to go on from, and that is said.
+    // Nothing was stopped, so there is nothing to go on from, and it says so.
     let begun =
         bench.run("rosenblatt train one.conll --online --resume --checkpoint-every 50rows --model x.model");
     assert_eq!(begun.code, Some(0), "{}", begun.all());
@@ -297,16 +300,16 @@ fn taggers_go_on_learning_and_are_mixed() {
 fn rules_race_on_sentences_and_models_are_kept_dated_and_exported() {
     let bench = Bench::new();
     bench.write("many.conll", many());
-    let told = bench.ok(
+    let printed = bench.ok(
         "rosenblatt tune many.conll --algorithms perceptron,pa1 --param C=0.1,1 --folds 3 --epochs 2 --model won.model",
     );
     let race: Vec<&str> =
-        told.lines().filter(|line| line.contains("F1 of spans") && line.contains(" averaged: ")).collect();
-    assert_eq!(race.len(), 4, "three rules, and the winner in second order: {told}");
+        printed.lines().filter(|line| line.contains("F1 of spans") && line.contains(" averaged: ")).collect();
+    assert_eq!(race.len(), 4, "three rules, and the winner in second order: {printed}");
     let best = race[0].split([' ', '(']).next().unwrap();
     let seen: serde_json::Value =
         serde_json::from_str(&bench.ok("rosenblatt inspect won.model --json")).unwrap();
-    assert_eq!(seen["options"]["algorithm"], best, "{told}");
+    assert_eq!(seen["options"]["algorithm"], best, "{printed}");
     // The winner is what `train` makes of the same words.
     let param =
         seen["options"]["params"]["C"].as_f64().map_or(String::new(), |value| format!(" --param C={value}"));
@@ -315,8 +318,8 @@ fn rules_race_on_sentences_and_models_are_kept_dated_and_exported() {
     ));
     let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
     assert!(read("won.model") == read("same.model"));
-    let told = bench.ok("rosenblatt train many.conll --algorithm auto --epochs 1 --model auto.model");
-    assert!(told.starts_with("race on 5 folds of 300 sentences, the best first:\n"), "{told}");
+    let printed = bench.ok("rosenblatt train many.conll --algorithm auto --epochs 1 --model auto.model");
+    assert!(printed.starts_with("race on 5 folds of 300 sentences, the best first:\n"), "{printed}");
     for line in [
         "tune many.conll --metric f1",
         "tune many.conll --algorithms perceptron@rbf",

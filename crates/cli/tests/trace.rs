@@ -67,6 +67,12 @@ fn a_window_says_what_it_leaves_out_and_nonsense_is_refused() {
     bench.write("points.csv", LECTURE);
     let done = bench.run("rosenblatt trace points.csv --bias none --rounds 3");
     assert!(done.stdout.contains("… 5 rounds more; `--rounds` shows them"), "{}", done.stdout);
+    let latex = bench.ok("rosenblatt trace points.csv --bias none --rounds 3 --to latex");
+    let beside: Vec<&str> =
+        latex.split("\\begin{tabular}").flat_map(|part| part.rsplit("\\end{tabular}").take(1)).collect();
+    let text: Vec<&str> =
+        beside.iter().flat_map(|part| part.lines()).filter(|line| !line.is_empty()).collect();
+    assert!(text.len() >= 2 && text.iter().all(|line| line.starts_with("% ")), "{latex}");
     assert_eq!(bench.run("rosenblatt trace points.csv --rounds 5-3").code, Some(2));
     assert_eq!(bench.run("rosenblatt trace nowhere.csv").code, Some(1));
 }
@@ -88,15 +94,15 @@ fn the_positive_class_is_the_one_that_is_named() {
     );
 }
 
-/// A rule that goes on for the margin is not said to have failed.
+/// A rule that goes on for the margin does not count as failed.
 #[test]
 fn steps_for_the_margin_are_no_mistakes() {
     let bench = Bench::new();
     bench.write("points.csv", "x,z,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
     let text = bench.ok("rosenblatt trace points.csv --algorithm pa1");
-    let said = "no mistake since epoch 2; steps for the margin went on to the end of epoch 20";
-    assert!(text.contains(said) && !text.contains("not converged"), "{text}");
-    // Where not all rounds are seen, nothing is said of them.
+    let expected = "no mistake since epoch 2; steps for the margin went on to the end of epoch 20";
+    assert!(text.contains(expected) && !text.contains("not converged"), "{text}");
+    // Where not all rounds are seen, they are not judged.
     let text = bench.ok("rosenblatt trace points.csv --algorithm pa1 --rounds 5");
     assert!(text.contains("not converged after 20 epochs"), "{text}");
 }

@@ -292,7 +292,7 @@ fn drift(n_steps: u64) {
 /// A vote of many survivors: what it takes to keep them, and to ask them.
 fn voted(n_survivors: usize) -> String {
     let mut data = SparseData::new(2 * n_survivors + 2_000, 75);
-    // Labels nobody can learn, so that about every second row makes a new survivor of its own.
+    // Labels that cannot be learned, so that about every second row makes a new survivor of its own.
     let mut random = Random::new(5);
     data.classes.iter_mut().for_each(|class| *class = random.below(2) as u32);
     let remember = Remember { survivors: true, ..Remember::default() };

@@ -16,7 +16,7 @@ pub enum Zero {
     Minus,
     /// A coin decides.
     Random,
-    /// Nobody: the prediction counts as wrong. Where a class must be named, the first tied one is.
+    /// No class wins: the prediction counts as wrong. Where a class must be named, the first tied one is.
     Wrong,
 }
 

@@ -41,7 +41,7 @@ pub trait Examples: Copy + Sync {
         false
     }
 
-    /// Tells the memory that row `idx` will be asked for soon. Whoever reads row after row need not.
+    /// Tells the memory that row `idx` will be asked for soon. A loop that reads row after row need not.
     fn announce(self, _idx: usize) {}
 
     /// Whether every value of every row is a finite number.

@@ -356,7 +356,7 @@ mod tests {
     const ORDER: Order = Order::Given;
 
     fn plan(epochs: u64) -> Plan<'static> {
-        Plan { rows: None, order: &ORDER, seed: 0, epochs, max_updates: None, stop_when_clean: true }
+        Plan::new(&ORDER, epochs, 0)
     }
 
     fn setup(bias: Bias) -> Setup {

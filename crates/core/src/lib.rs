@@ -20,7 +20,7 @@
 //!
 //! # The four points of a lecture
 //!
-//! The perceptron on `((4,0),+)`, `((1,1),-)`, `((0,1),-)`, `((-2,-2),+)`, told round by round:
+//! The perceptron on `((4,0),+)`, `((1,1),-)`, `((0,1),-)`, `((-2,-2),+)`, round by round:
 //!
 //! ```
 //! use rosenblatt_core::{
@@ -42,9 +42,7 @@
 //!     ControlFlow::Continue(())
 //! });
 //! let order = Order::Given;
-//! let plan =
-//!     Plan { rows: None, order: &order, seed: 0, epochs: 100, max_updates: None, stop_when_clean: true };
-//! assert_eq!(run.fit(examples, &plan, &mut rounds), Stopped::Clean);
+//! assert_eq!(run.fit(examples, &Plan::new(&order, 100, 0), &mut rounds), Stopped::Clean);
 //!
 //! println!("weights {:?} after {} updates", run.last().weights(0), run.totals().updates);
 //! assert_eq!(run.last().weights(0), [1.0, -3.0]);

@@ -11,7 +11,7 @@ use crate::schedule::Schedule;
 use std::fmt;
 use std::str::FromStr;
 
-/// A name nobody knows, and the names that would have been understood.
+/// An unknown name, and the names that are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameError {
     /// What was to be named.

@@ -1,6 +1,6 @@
 //! Who watches a run: progress, traces, proofs, early stopping.
 //!
-//! An [`Observer`] is told of every epoch, and of every round if it asks for that. It may end the run.
+//! An [`Observer`] sees every epoch, and every round if it asks for that. It may end the run.
 //! Observers combine as tuples, so a trace and a proof can watch the same run; `()` watches nothing
 //! and costs nothing.
 
@@ -25,7 +25,7 @@ pub struct Round<'a> {
     pub output: usize,
     /// `+1` or `-1`: which side the example was on for this output.
     pub label: f64,
-    /// What the output said.
+    /// The output's score.
     pub activation: f64,
     /// How right it was: positive is right.
     pub margin: f64,
@@ -59,11 +59,37 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn to_list(self) -> [u64; 5] {
+    /// The epoch that has just ended, in which these totals grew from those `before`.
+    pub fn since(&self, before: &Self) -> Epoch {
+        Epoch {
+            number: self.epochs,
+            rounds: self.rounds,
+            visited: self.rounds - before.rounds,
+            mistakes: self.mistakes - before.mistakes,
+            updates: self.updates - before.updates,
+            errors: self.errors - before.errors,
+        }
+    }
+
+    /// Both together, but for the epochs, which two runs made side by side.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            epochs: self.epochs.max(other.epochs),
+            rounds: self.rounds + other.rounds,
+            mistakes: self.mistakes + other.mistakes,
+            updates: self.updates + other.updates,
+            errors: self.errors + other.errors,
+        }
+    }
+
+    /// All five, in their order.
+    pub fn to_list(self) -> [u64; 5] {
         [self.epochs, self.rounds, self.mistakes, self.updates, self.errors]
     }
 
-    pub(crate) fn from_list([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> Self {
+    /// The same the other way round.
+    pub fn from_list([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> Self {
         Self { epochs, rounds, mistakes, updates, errors }
     }
 }
@@ -165,7 +191,7 @@ macro_rules! observe_as_tuple {
             fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
                 #[expect(non_snake_case, reason = "the type's name serves as the field's")]
                 let ($($name,)+) = self;
-                // Everybody sees the round, even if somebody before them wants to stop.
+                // Everybody sees the round, even if one before them wants to stop.
                 let mut flow = ControlFlow::Continue(());
                 $(if $name.wants_rounds() && $name.round(round).is_break() { flow = ControlFlow::Break(()); })+
                 flow

@@ -13,7 +13,7 @@ pub struct Param {
     pub name: &'static str,
     /// What it does, in a few words.
     pub meaning: &'static str,
-    /// Its value when nobody says otherwise.
+    /// Its value unless you set it.
     pub default: f64,
     /// Which values make sense.
     pub range: Range,

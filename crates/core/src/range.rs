@@ -1,4 +1,4 @@
-//! Which values of a parameter make sense, and what is said of those that do not.
+//! Which values of a parameter make sense, and the error for those that do not.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ pub enum ParamError {
     Unknown {
         /// The algorithm that was asked for.
         algorithm: &'static str,
-        /// The name nobody knows.
+        /// The unknown name.
         name: String,
         /// The names that would have been understood.
         known: Vec<&'static str>,

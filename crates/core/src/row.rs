@@ -75,7 +75,7 @@ pub struct Sparse<'a, T> {
 
 impl<'a, T> Sparse<'a, T> {
     /// A row with `values[k]` at feature `indices[k]`. The two must be equally long and the indices
-    /// strictly ascending; whoever reads foreign data checks that once, at the door.
+    /// strictly ascending; a reader of foreign data checks that once, on entry.
     #[inline(always)]
     pub fn new(indices: &'a [u32], values: &'a [T]) -> Self {
         assert!(indices.len() == values.len(), "a sparse row has as many indices as values");
@@ -174,7 +174,7 @@ fn four_dot<T: Value>(row: &[T; 4], weights: &[f64; 4]) -> f64 {
     (a + c) + (b + d)
 }
 
-/// [`simd::add`] for four features. All are read before the first is written, so that nobody has to check
+/// [`simd::add`] for four features. All are read before the first is written, so that no check is needed
 /// whether the two overlap.
 #[inline(always)]
 fn four_add<T: Value>(amount: f64, row: &[T; 4], weights: &mut [f64; 4]) {

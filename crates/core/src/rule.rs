@@ -42,7 +42,7 @@ pub struct Step {
     pub tau: f64,
     /// How much of the old hypothesis stays; 1 for most rules.
     pub keep: f64,
-    /// What a space that keeps more than weights is told: how strongly variances along the example shrink
+    /// For a space that keeps more than weights: how strongly variances along the example shrink
     /// (`Diagonal`), or the new dual variable (`Dual`); 0 elsewhere.
     pub extra: f64,
 }
@@ -165,7 +165,7 @@ pub struct Info {
     pub prefer: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// The learning rate it has unless one is given, and behind a semicolon another where that suits; nothing if it
+    /// The learning rate it has unless one is given, and after a semicolon another where that suits; nothing if it
     /// takes none.
     pub rate: Option<&'static str>,
     /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned, and rounds

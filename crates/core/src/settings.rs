@@ -51,7 +51,7 @@ pub type Check = fn(&str) -> Result<(), NameError>;
 /// Who decides a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decided {
-    /// Whoever reads a source, every time.
+    /// Every reading of a source, training or not.
     Reading,
     /// The description of what is learned.
     Learning,
@@ -175,7 +175,7 @@ impl Setting {
         Self::new(Takes::Switch)
     }
 
-    /// Yes or no, said with one of these words, as it is not off unless it is set.
+    /// Yes or no, given by one of these words, because its default is not off.
     pub const fn yes_or_no() -> Self {
         Self::new(Takes::Switch).value("YES|NO")
     }

@@ -2,7 +2,7 @@
 
 use crate::row::{Row, Sparse};
 
-/// Rows one behind the other, in one form, so that whoever uses them gets the same bits whatever form they came in.
+/// Contiguous rows in one form, so that they give the same bits whatever form they came in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseRows {
     offsets: Vec<usize>,
@@ -80,8 +80,8 @@ impl SparseRows {
 
     /// Adds all rows of another.
     pub fn append(&mut self, other: &Self) {
-        let behind = self.indices.len();
-        self.offsets.extend(other.offsets[1..].iter().map(|offset| behind + offset));
+        let n_before = self.indices.len();
+        self.offsets.extend(other.offsets[1..].iter().map(|offset| n_before + offset));
         self.indices.extend_from_slice(&other.indices);
         self.values.extend_from_slice(&other.values);
     }

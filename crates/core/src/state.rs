@@ -5,8 +5,8 @@
 //! restored into a fresh one of the same setup. Lists may come from a file: lengths and
 //! counters are checked before they are believed. Nothing here knows how a state is stored.
 //!
-//! Whoever puts a list in says how it belongs to outputs ([`Layout`]), so that a run can also be carried over to one with
-//! other outputs, when a class turns up that nobody knew of.
+//! Each list comes with how it belongs to outputs ([`Layout`]), so that a run can also be carried over to one with
+//! other outputs, when a new class turns up.
 
 use crate::hypothesis::Hyperplanes;
 use std::borrow::Cow;
@@ -29,11 +29,11 @@ pub enum Layout {
     /// They do not.
     #[default]
     Whole,
-    /// So many numbers of every output, all outputs side by side, once or feature by feature.
+    /// This many numbers of every output, all outputs side by side, once or feature by feature.
     SideBySide(&'static [Part]),
     /// All numbers of one output, then those of the next.
     InTurn(Part),
-    /// So many numbers of every move, one of which, here or in another list of moves, is its output.
+    /// This many numbers of every move, one of which, here or in another list of moves, is its output.
     Moves(&'static [Part]),
 }
 
@@ -175,7 +175,7 @@ impl<'a> State<'a> {
         self.lists.iter().map(|entry| (entry.name.as_ref(), &entry.list))
     }
 
-    /// Complains of lists that nobody took.
+    /// Complains of lists that were not taken.
     pub fn finish(self) -> Result<(), StateError> {
         self.lists.front().map_or(Ok(()), |entry| Err(StateError(format!("nobody knows `{}`", entry.name))))
     }

@@ -265,7 +265,7 @@ macro_rules! for_every_rule {
         }
         let mut walk = Walk(0);
         rules::each(&mut walk);
-        assert!(walk.0 > 0, "somebody meets the law");
+        assert!(walk.0 > 0, "at least one rule meets the law");
     }};
     ($check:ident) => {{
         struct Walk;
@@ -283,8 +283,8 @@ macro_rules! for_every_rule {
 #[test]
 fn the_rate_that_a_rule_tells_is_the_one_it_has() {
     fn check<R: Algorithm>() {
-        let Some(told) = R::INFO.rate else { return };
-        let rate: Schedule = told.split(';').next().unwrap_or(told).parse().expect("it is a rate");
+        let Some(printed) = R::INFO.rate else { return };
+        let rate: Schedule = printed.split(';').next().unwrap_or(printed).parse().expect("it is a rate");
         let problem = Problem::noisy(1, 2).wide();
         let run = |params: &Params| {
             fitted::<R, _>(params, Binary, convention(Bias::Learned), problem.dense(), 3).last()
@@ -737,7 +737,7 @@ fn mistakes_stay_within_the_bound_and_separable_data_is_separated() {
                 let margin = margins(&best, &Binary, bias, examples).unwrap().geometric;
                 let radius = radius(examples, bias);
                 let mut all = variants::<R>();
-                // A rule that is told a margin is told one that some hyperplane has.
+                // A rule that needs a margin gets one that some hyperplane has.
                 if R::INFO.params.iter().any(|param| param.name == "gamma") {
                     all.extend([1.0, 0.5].map(|share| Params::new().with("gamma", share * margin)));
                 }
@@ -746,11 +746,11 @@ fn mistakes_stay_within_the_bound_and_separable_data_is_separated() {
                     let zero_is_wrong = Convention { zero: Zero::Wrong, ..convention(bias) };
                     let run = fitted::<R, _>(&params, Binary, zero_is_wrong, examples, 600);
                     let mistakes = run.totals().mistakes as f64;
-                    let told = format!("{}, {params:?}, {bias:?}, seed {seed}", R::INFO.name);
-                    assert!(mistakes <= bound + 1e-6, "{told}: {mistakes} > {bound}");
+                    let printed = format!("{}, {params:?}, {bias:?}, seed {seed}", R::INFO.name);
+                    assert!(mistakes <= bound + 1e-6, "{printed}: {mistakes} > {bound}");
                     let errors =
                         count_errors(&run.last(), &Binary, Zero::Wrong, examples, Visits::all(examples));
-                    assert_eq!(errors, 0, "{told}");
+                    assert_eq!(errors, 0, "{printed}");
                 }
             }
         }
@@ -1063,7 +1063,7 @@ fn the_pocket_only_gets_better_for_every_rule_and_decision() {
 
 #[test]
 fn rows_of_weight_zero_are_hidden() {
-    // Only with the default parameters: a mini-batch is so many rows, hidden or not.
+    // Only with the default parameters: a mini-batch is a number of rows, hidden or not.
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS {
             let problem = Problem::noisy(seed, 3);

@@ -172,11 +172,11 @@ mod note_conventions {
     fn third_note_round_by_round() {
         let data = Data::new(&A);
         let mut run = start::<rules::Perceptron>(&none(), NO_BIAS).unwrap();
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         let mut observer = EachRound(|round: &Round<'_>| {
             let moved = round.step.is_some();
             assert_eq!(round.mistaken, moved);
-            told.push((
+            printed.push((
                 round.round,
                 round.row,
                 round.label,
@@ -190,7 +190,7 @@ mod note_conventions {
         assert_eq!(run.fit(data.view(), &plan(&order, 10), &mut observer), Stopped::Clean);
         // "Round 1: y<w,x> = 0 <= 0, so update: w = (4,0)", and so on.
         assert_eq!(
-            told[..5],
+            printed[..5],
             [
                 (1, 0, 1.0, 0.0, true, vec![4.0, 0.0]),
                 (2, 1, -1.0, -4.0, true, vec![3.0, -1.0]),
@@ -199,8 +199,8 @@ mod note_conventions {
                 (5, 0, 1.0, 4.0, false, vec![1.0, -3.0]),
             ]
         );
-        assert_eq!(told.len(), 8);
-        assert_eq!(told.iter().filter(|(.., moved, _)| *moved).count(), 3);
+        assert_eq!(printed.len(), 8);
+        assert_eq!(printed.iter().filter(|(.., moved, _)| *moved).count(), 3);
     }
 
     #[test]

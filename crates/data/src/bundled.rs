@@ -1,6 +1,6 @@
 //! Small real data sets that come with the crate, for demonstrations, examples and tests.
 //!
-//! Where they are from, and under which licence, is said in `bundled/README.md`.
+//! For their origin and licence, see `bundled/README.md`.
 
 use crate::bytes::source::Source;
 

@@ -161,7 +161,7 @@ impl DataError {
         ))
     }
 
-    /// The same error, with what the system said.
+    /// The same error, with the system's message.
     pub(crate) fn caused_by(mut self, cause: io::Error) -> Self {
         self.0.cause = Some(cause);
         self
@@ -331,7 +331,7 @@ fn printable(bytes: &[u8]) -> String {
 }
 
 /// Text of several lines that cannot disturb a terminal: what would move the cursor, colour, hide or reorder is shown as
-/// a sign of its own. Whoever names something in a message or on a terminal did not choose its name.
+/// a sign of its own. The program names things in messages whose names it did not choose.
 pub fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
     let is_plain = |c: char| matches!(c, '\n' | '\t') || shown(c) == c;
     if text.chars().all(is_plain) {

@@ -1,6 +1,6 @@
 //! Data that other crates hold in memory: Arrow record batches and `ndarray` views.
 //!
-//! Behind the cargo features `arrow` and `ndarray`. The values are copied once, checked on the way, and
+//! Needs the cargo features `arrow` and `ndarray`. The values are copied once, checked on the way, and
 //! stored as files of the same content would be. Nothing here changes what a row is.
 
 #[cfg(any(feature = "arrow", feature = "ndarray"))]

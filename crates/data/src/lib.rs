@@ -69,6 +69,7 @@ mod rows;
 mod scan;
 mod sentences;
 mod slips;
+pub mod words;
 pub mod write;
 
 pub use bytes::compression::{Compression, MAX_ZSTD_WINDOW};
@@ -83,9 +84,9 @@ pub use cache::file::mend as mend_cache;
 pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use cache::packed::{Packs, pack, unpack};
 pub use convert::{Converted, Parting, WriteOptions, convert, convert_parted, write_dataset};
-pub use encode::{Bend, Bends, Scaler, Scaling, Shape, TextEncoder, TextOptions};
+pub use encode::{Bend, Bends, Scaler, Scaling, Shape, Surface, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position, harmless};
-pub use formats::{FORMATS, Format, FormatInfo, Reader};
+pub use formats::{FORMATS, Format, FormatInfo, MISSING_CELLS, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use load::{
     Stream, Survey, blocks, can_bend, column, load, load_source, load_with_schema, survey, texts,

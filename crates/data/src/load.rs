@@ -70,8 +70,8 @@ pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataE
 /// Reads `source` into memory, each byte of it once; only text and named features of sparse rows are read twice,
 /// and held in memory meanwhile where they cannot be.
 ///
-/// Whoever brings values to a scale must keep it for the rows to come. Here nobody could, so that values stay as they are
-/// unless `how` names a scale or has a schema; [`load_with_schema`] gives what is to be kept.
+/// If values are scaled, the scaler must be kept for the rows to come. It would be lost here, so that values stay as
+/// they are unless `how` names a scale or has a schema; [`load_with_schema`] gives what is to be kept.
 pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
     let is_free = how.schema.is_none() && how.scaling == Scaling::Auto;
     let scaling = if is_free { Scaling::None } else { how.scaling };
@@ -238,9 +238,9 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         set_width(&mut matrix, schema.straight_width());
         let bends = bending(how.shape, &schema, matrix.width()).and_then(|fit| {
             let Some(mut fit) = fit else { return Ok(()) };
-            fit.add(matrix.lend(), 0..matrix.n_rows());
+            fit.add(matrix.lend(), &classes, 0..matrix.n_rows());
             schema.width = schema.width.or(schema.columns.is_empty().then_some(matrix.width()));
-            settle(fit, &mut schema, how.limits.features)
+            settle(fit, &labels, &mut schema, how.limits.features)
         });
         bends.map_err(|error| error.in_source(&name))?;
         if let Some(bends) = &schema.bends {
@@ -256,7 +256,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         set_width(&mut matrix, known);
         schema.width = Some(matrix.width());
     }
-    // Rows without a feature could not be told apart, nor counted.
+    // Rows without a feature could be neither distinguished nor counted.
     let is_dense = matches!(matrix, Matrix::Dense32(_) | Matrix::Dense64(_));
     if is_dense && matrix.width() == 0 && !classes.is_empty() {
         let message = "no column of features holds a value, expected one at least";
@@ -441,7 +441,7 @@ fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError
         return Err(no_rows(&block).in_source(&name));
     }
     let mut schema = Schema { dropped: parts.dropped.clone(), ..parts.schema().clone() };
-    // What was counted is not copied when nobody else has it.
+    // What was counted is not copied when it has one owner.
     drop(parts);
     match table {
         Some(mut table) => {
@@ -571,7 +571,7 @@ struct Parts {
     dropped: Vec<u32>,
     /// The most features of a row so far.
     widest: usize,
-    /// Rows are stored dense, with so many features, though their format has them sparse.
+    /// Rows are stored dense, with this many features, though their format has them sparse.
     dense_width: Option<usize>,
     /// Whether nothing was learned before that decides how rows are made.
     is_first: bool,
@@ -622,7 +622,7 @@ impl Parts {
         Ok(Self { pool, crosser: crosser.map(Arc::new), dropped, ..Self::around(reader, source, name, how) })
     }
 
-    /// What `reader` reads, and the parts of `source` behind the first.
+    /// What `reader` reads, and the parts of `source` after the first.
     fn around(reader: Box<dyn Reader>, source: Source, name: String, how: ReadOptions) -> Self {
         let known = how.schema.as_deref();
         let is_full = |schema: &&Schema| schema.layout == Layout::Dense && schema.columns.is_empty();
@@ -689,20 +689,22 @@ impl Parts {
         }
         let mut parts = Self::open(&self.source, how)?;
         let mut block = Block::default();
+        let mut numbering = Numbering::new(given_classes(how)?, Growth::Append, how.limits.classes);
         let (mut fit, mut width) = (None, 0);
         while parts.read(&mut block)? {
+            numbering.apply(&mut block, &parts.name)?;
             width = width.max(block.width());
             if fit.is_none() {
                 fit = bending(how.shape, parts.schema(), block.width())?;
             }
             if let Some(fit) = &mut fit {
-                fit.add(block.matrix().lend(), 0..block.len());
+                fit.add(block.matrix().lend(), block.classes(), 0..block.len());
             }
         }
         let Some(fit) = fit else { return Err(no_rows(&block)) };
         let mut schema = self.schema().clone();
         schema.width = schema.width.or(schema.columns.is_empty().then_some(width));
-        settle(fit, &mut schema, how.limits.features)?;
+        settle(fit, numbering.labels(), &mut schema, how.limits.features)?;
         self.bends = schema.bends.map(Arc::new);
         if let Some(mut first) = self.again.take() {
             self.bend(&mut first);
@@ -817,7 +819,7 @@ impl Parts {
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return self.check_dropped().map(|()| false) };
-            // What was left out behind the last row of a part stands before the first row of the next.
+            // What was left out after the last row of a part stands before the first row of the next.
             self.left_out = std::mem::take(&mut into.gaps);
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
@@ -833,7 +835,7 @@ impl Parts {
     }
 }
 
-/// Whether what is said of shapes fits together.
+/// Whether the options about shapes fit together.
 fn check_shape(how: &ReadOptions) -> Result<(), DataError> {
     let refuse =
         |message: &str, help: &'static str| Err(DataError::new(ErrorKind::Options, message).with_help(help));
@@ -870,7 +872,7 @@ fn dropped_features(format: &dyn Format, how: &ReadOptions) -> Result<Vec<u32>, 
             "hashed features have no numbers of their own, so none of them can be left out".to_owned();
         return refuse(message, "leave out {ignore} or {hash-bits}");
     }
-    // The column of labels is no feature, and those behind it are numbered without it.
+    // The column of labels is no feature, and those after it are numbered without it.
     let label = match &how.label {
         LabelColumn::Named(label) => label.parse::<u32>().ok(),
         LabelColumn::Guess | LabelColumn::Absent => None,
@@ -934,7 +936,7 @@ impl Reader for Between {
     }
 }
 
-/// A reader of `input`. Whoever learned from names finds nothing under numbers.
+/// A reader of `input`. A model that learned from names finds nothing under numbers.
 fn open_reader(
     format: &dyn Format,
     name: &str,
@@ -982,7 +984,7 @@ pub struct Stream {
     n_rows: u64,
     left_out: LeftOut,
     unknown: UnknownCells,
-    /// What was left out behind the last row.
+    /// What was left out after the last row.
     at_end: Gaps,
     label_notes: Vec<String>,
 }
@@ -1006,7 +1008,7 @@ impl Stream {
             let _ = used.send(Block::default());
         }
         let name = source.name();
-        // The source is opened where it is read: whoever allocates the memory of the first part has it for
+        // The source is opened where it is read: the thread that allocates the memory of the first part has it for
         // those that follow.
         let work = move || match open_numbered(&source, &how) {
             Ok((parts, schema, numbering)) => {
@@ -1075,7 +1077,7 @@ impl Stream {
         notes.chain(self.label_notes.iter().cloned()).collect()
     }
 
-    /// Rows that were left out behind the last one, once the stream is at its end.
+    /// Rows that were left out after the last one, once the stream is at its end.
     pub fn gaps_at_end(&self) -> &[Gap] {
         self.at_end.runs()
     }
@@ -1084,7 +1086,7 @@ impl Stream {
     #[expect(clippy::should_implement_trait, reason = "the block is lent, which an iterator cannot do")]
     pub fn next(&mut self) -> Result<Option<&Block>, DataError> {
         if let Some(block) = self.lent.take() {
-            // The parser may have ended; then nobody needs the block.
+            // The parser may have ended; then the block is not needed.
             let _ = self.used.send(block);
         }
         if self.is_over {

@@ -203,7 +203,7 @@ impl ReadOptions {
         FitBounds { precision: self.precision, threads: self.threads, categories, words: vocabulary }
     }
 
-    /// What is said of the source that some formats cannot heed, each with the reason why they cannot.
+    /// The options that some formats cannot heed, each with the reason why they cannot.
     pub(crate) fn said(&self) -> Vec<(&'static str, &'static str)> {
         let text = TextOptions::default();
         let no_text = "it holds no text";

@@ -39,9 +39,9 @@ const TRAINING: &str = include_str!("../../cli/tests/catalogue.rs");
 enum Expect {
     /// The same data set as this plain form gives, under default options.
     Same(&'static str, Vec<u8>),
-    /// So many rows.
+    /// This many rows.
     Rows(usize),
-    /// So many rows, and a note that says this.
+    /// This many rows, and a note that says this.
     Noted(usize, &'static str),
     /// An error of this kind at this line and column (0: nowhere) whose report holds all of these.
     Refused(ErrorKind, u64, u64, &'static [&'static str]),
@@ -110,8 +110,8 @@ fn libsvm() -> Vec<Case> {
         refused(15, "1 0:1", 3, ErrorKind::Index, &["zero-based"]),
         case(15, "t.svm", "1 2:0.5 10:1\n-1 1:2\n", same_svm(PLAIN)).with(|how| how.zero_based = true),
         // Rows that begin at 1 and rows that begin at 0 in one file. A warning would do, but which rows are meant
-        // is anybody's guess, and a guess would shift all features of some: the first 0 is named instead, and
-        // whoever knows that all rows count from 0 says so.
+        // is unknown, and a guess would shift all features of some: the first 0 is named instead, and
+        // if all rows count from 0, you say so.
         case(
             15,
             "t.svm",
@@ -433,11 +433,11 @@ fn parquet() -> Vec<Case> {
         // The first page of the file claims to be larger than it is, by its header.
         file(72, edited("zstd.parquet", &|_| 9, 0xFF)),
         file(72, edited("zstd.parquet", &|_| 10, 1)),
-        // A codec that nobody knows; one that is named though the bytes are plain; an unknown type.
+        // An unknown codec; one that is named though the bytes are plain; an unknown type.
         file(73, edited("table.parquet", &|bytes| column(bytes, "f0").codec, 62)),
         file(73, edited("sparse.parquet", &|bytes| column(bytes, "label").codec, 2)),
         file(73, edited("table.parquet", &|bytes| column(bytes, "f0").kind, 62)),
-        // A page before the beginning, and one behind the end.
+        // A page before the beginning, and one after the end.
         file(74, edited("gzip.parquet", &|bytes| column(bytes, "f0").offset, 7)),
         file(74, edited("gzip.parquet", &|bytes| column(bytes, "label").offset + 1, 0x7F)),
         case(

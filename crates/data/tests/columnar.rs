@@ -98,7 +98,7 @@ fn flipped_bits_never_panic() {
 #[test]
 fn pages_that_lie_about_their_size_are_refused() {
     let whole = std::fs::read(sample("zstd.parquet")).unwrap();
-    // The first page begins behind the magic bytes: its type, its inflated size in two bytes.
+    // The first page follows the magic bytes: its type, its inflated size in two bytes.
     assert_eq!((whole[4], whole[6], whole[9]), (0x15, 0x15, 0x15));
     for (at, byte) in [(8, 0x7F), (9, 0xFF), (10, 0x7E), (10, 1)] {
         let mut edited = whole.clone();

@@ -247,7 +247,7 @@ fn other_tools_read_what_was_written() {
     }
     let script = data.join("check_written.py");
     let done = std::process::Command::new(python).arg(script).arg(folder.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
-    eprintln!("{}", said.trim());
+    let printed = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{printed}{}", String::from_utf8_lossy(&done.stderr));
+    eprintln!("{}", printed.trim());
 }

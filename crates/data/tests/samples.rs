@@ -75,14 +75,14 @@ fn every_format_gives_the_same_rows() {
 #[test]
 fn vowpal_wabbit_text_is_read_as_vowpal_wabbit_reads_it() {
     // Written by `data/vw/generate.py`, out of what `vw --audit` says.
-    let told = std::fs::read_to_string(sample("vw/audit.txt")).unwrap();
+    let printed = std::fs::read_to_string(sample("vw/audit.txt")).unwrap();
     let how = ReadOptions { precision: rosenblatt_data::Precision::Double, ..ReadOptions::as_stored() };
     let dataset = load(sample("vw/audit.vw"), &how).unwrap_or_else(|error| panic!("{}", error.report()));
     let names = dataset.feature_names().unwrap();
     let weights = dataset.weights().unwrap();
     let found = rows(&dataset);
-    assert_eq!(found.len(), told.lines().count());
-    for (idx, (line, (label, row))) in told.lines().zip(found).enumerate() {
+    assert_eq!(found.len(), printed.lines().count());
+    for (idx, (line, (label, row))) in printed.lines().zip(found).enumerate() {
         let mut parts = line.split('\t');
         let (expected_label, expected_weight) = parts.next().unwrap().split_once(' ').unwrap();
         assert_eq!(

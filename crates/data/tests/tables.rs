@@ -100,7 +100,7 @@ fn each_byte_of_a_table_is_read_once() {
     assert_eq!(how.meter.bytes(), text.len() as u64);
 }
 
-/// What is guessed is said, and what says which row it is is left out.
+/// Notes report every guess, and columns that identify rows are left out.
 #[test]
 fn columns_are_taken_for_what_they_are_and_that_is_said() {
     let line = |i: usize| {
@@ -117,14 +117,14 @@ fn columns_are_taken_for_what_they_are_and_that_is_said() {
     let (data, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
     assert_eq!(data.feature_names().unwrap(), ["Fee", "Plan"]);
     let notes = schema.notes.join("\n");
-    for said in [
+    for expected in [
         "the label is column `Churn`, as it is the last",
         "left out, as it only counts the rows: `column_1`",
         "left out, as dates are no features by themselves: `Signup`",
         "left out, as almost every row has a value of its own: `Customer ID` (60 values)",
         "read as numbers with a decimal comma: `Fee`",
     ] {
-        assert!(notes.contains(said), "{said}\n{notes}");
+        assert!(notes.contains(expected), "{expected}\n{notes}");
     }
     assert_eq!(schema.ignored, ["column_1", "Signup", "Customer ID"]);
     // The model remembers what it left out: its own training file is read without a word.
@@ -173,11 +173,11 @@ fn money_and_shares_are_numbers() {
         let (data, schema) = read(name, text.as_bytes(), &how);
         assert_eq!(data, expected, "{name}");
         let notes = schema.notes.join("\n");
-        for said in [
+        for expected in [
             "read as numbers whose commas part thousands: `price`",
             "read as numbers without the sign of money or percent beside them: `price`, `share`",
         ] {
-            assert!(notes.contains(said), "{said}\n{notes}");
+            assert!(notes.contains(expected), "{expected}\n{notes}");
         }
         // One row alone is read as it was learned, and another sign is refused by line and column.
         let again = how.clone().with_schema(std::sync::Arc::new(schema));
@@ -185,15 +185,15 @@ fn money_and_shares_are_numbers() {
         assert_eq!(values(&read("one.csv", one.as_bytes(), &again).0), [1002.5, 1.0]);
         let number = "{\"price\": 7, \"share\": 0.01, \"kind\": \"u\"}\n";
         let error = load_with_schema(&Source::bytes("one.jsonl", number.as_bytes()), &again).unwrap_err();
-        let said = "column `share` should hold numbers with `%`, but holds 0.01";
-        assert!(error.to_string().contains(said), "{error}");
-        for (other, said) in [
+        let expected = "column `share` should hold numbers with `%`, but holds 0.01";
+        assert!(error.to_string().contains(expected), "{error}");
+        for (other, expected) in [
             ("\"$1,002.50\",0.01,u", "column `share` should hold numbers with `%`, but holds `0.01`"),
             ("\"€1,002.50\",1 %,u", "column `price` should hold numbers with `$`, but holds `€1,002.50`"),
         ] {
             let other = format!("price,share,kind\n{other}\n");
             let error = load_with_schema(&Source::bytes("one.csv", other.as_bytes()), &again).unwrap_err();
-            assert!(error.to_string().contains(said), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 }
@@ -243,9 +243,9 @@ fn points_and_commas_mean_what_they_meant() {
     // A price list in which every point may part thousands or decimals is not guessed about.
     let (_, schema) = read("t.jsonl", table(&|i| format!("{}.965 €", 1 + i % 7)).as_bytes(), &how);
     assert!(matches!(schema.columns[0].kind, ColumnKind::Category { .. }), "{schema:?}");
-    let said =
+    let expected =
         "not read as numbers, as a comma or point may part thousands there as well as decimals: `price`";
-    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+    assert!(schema.notes.iter().any(|note| note == expected), "{:?}", schema.notes);
 }
 
 /// Money is stored as finely as numbers without a sign would be.
@@ -287,8 +287,8 @@ fn another_sign_in_one_cell_is_an_error_there() {
     let text = "price,label\n".to_owned() + &(0..200).map(line).collect::<String>();
     let error = load_with_schema(&Source::bytes("t.csv", text.as_bytes()), &ReadOptions::as_stored());
     let error = error.unwrap_err().report();
-    let said = "t.csv:72:2: column `price` should hold numbers with `$`, but holds `€1,070.00`";
-    assert!(error.starts_with(said) && error.ends_with("in one unit, with one sign"), "{error}");
+    let expected = "t.csv:72:2: column `price` should hold numbers with `$`, but holds `€1,070.00`";
+    assert!(error.starts_with(expected) && error.ends_with("in one unit, with one sign"), "{error}");
     // Signs that are truly mixed are two units, and no number.
     let line = |i: u32| line(if i.is_multiple_of(3) { 70 } else { i });
     let text = "price,label\n".to_owned() + &(0..200).map(line).collect::<String>();
@@ -309,8 +309,8 @@ fn codes_with_leading_zeros_are_names() {
     );
     assert!(matches!(schema.columns[1].kind, ColumnKind::Number { .. }), "{schema:?}");
     assert_eq!(data.width(), 4);
-    let said = "read as names, not as numbers, as their digits begin with 0: `zip`";
-    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+    let expected = "read as names, not as numbers, as their digits begin with 0: `zip`";
+    assert!(schema.notes.iter().any(|note| note == expected), "{:?}", schema.notes);
     // Numbers of different lengths are numbers, whatever one of them begins with.
     let text = text.replace("90210", "9021");
     let (data, _) = read("t.csv", text.as_bytes(), &how);
@@ -343,7 +343,7 @@ fn numbers_among_many_names_are_names() {
     assert!(error.contains("column `lines` should hold finite numbers, but holds `0, 0`"), "{error}");
 }
 
-/// Advice is given only where it can be taken: what a column is cannot be said anew to a model.
+/// Advice is given only where it can be taken: a model's column kinds cannot be set anew.
 #[test]
 fn advice_about_a_cell_can_be_taken() {
     let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
@@ -368,8 +368,8 @@ fn numbers_that_doubles_round_are_still_names_of_rows() {
     let line = |i: u64| format!("{},{},{}\n", (1 << 60) + i, i % 5, ["u", "v"][i as usize % 2]);
     let text = "user_id,n,kind\n".to_owned() + &(0..60).map(line).collect::<String>();
     let (data, schema) = read("t.csv", text.as_bytes(), &how);
-    let said = "left out, as every row has a number of its own there: `user_id`";
-    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+    let expected = "left out, as every row has a number of its own there: `user_id`";
+    assert!(schema.notes.iter().any(|note| note == expected), "{:?}", schema.notes);
     assert_eq!(data.width(), 1);
 }
 
@@ -417,8 +417,8 @@ fn hats_are_those_of_the_textbook_and_sum_to_one() {
         let values: Vec<f64> = (0..n_values).map(|_| (random.unit() * 40.0).floor() * 0.3 - 4.0).collect();
         let rows: Vec<[f64; 1]> = values.iter().map(|value| [*value]).collect();
         let data = Dataset::from_rows(&rows, &vec!["a"; n_values]);
-        let shape = Shape::Bend { knots: 2 + random.below(20) as u16 };
-        let bends = Bends::fit(shape, data.matrix(), 0..n_values, &[0]).unwrap();
+        let shape = Shape::bend(2 + random.below(20) as u16);
+        let bends = Bends::fit(shape, &data, 0..n_values, &[0]).unwrap();
         let bend = &bends.columns[0];
         if bend.knots.len() < 3 {
             continue;
@@ -452,8 +452,7 @@ fn knots_stand_at_quantiles_of_values_and_of_different_values() {
     let values: Vec<f64> = (0..100).map(|row| if row < 90 { 0.0 } else { f64::from(row) }).collect();
     let rows: Vec<[f64; 1]> = values.iter().map(|value| [*value]).collect();
     let data = Dataset::from_rows(&rows, &vec!["a"; 100]);
-    let fit =
-        |knots| Bends::fit(Shape::Bend { knots }, data.matrix(), 0..100, &[0]).unwrap().columns.remove(0);
+    let fit = |knots| Bends::fit(Shape::bend(knots), &data, 0..100, &[0]).unwrap().columns.remove(0);
     assert_eq!(fit(3).knots, [0.0, 94.0, 99.0]);
     assert!(fit(3).values.is_empty());
     // All eleven are knots, and need no more.
@@ -531,6 +530,106 @@ fn curves_can_be_crossed() {
     assert_eq!(stream.next().unwrap().unwrap().width(), 15);
 }
 
+/// Rows of four columns, and whether each is in the class by chance of these odds.
+fn drawn_rows(
+    seed: u64,
+    n_rows: usize,
+    odds: impl Fn(&[f64; 4]) -> f64,
+) -> (Vec<[f64; 4]>, Vec<&'static str>) {
+    let mut random = Random::new(seed);
+    (0..n_rows)
+        .map(|_| {
+            let row = [random.unit(), random.unit(), (random.unit() * 5.0).floor(), random.unit() - 0.5];
+            let share = 1.0 / (1.0 + (-odds(&row)).exp());
+            (row, if random.unit() < share { "in" } else { "out" })
+        })
+        .unzip()
+}
+
+/// The features of the pairs that are found in such rows.
+fn found_pairs(seed: u64, n_rows: usize, odds: impl Fn(&[f64; 4]) -> f64) -> Vec<[u32; 2]> {
+    let (rows, names) = drawn_rows(seed, n_rows, odds);
+    let data = Dataset::from_rows(&rows, &names);
+    let shape = Shape::Bend { knots: 4, crosses: 6 };
+    let bends = Bends::fit(shape, &data, 0..n_rows, &[0, 1, 2, 3]).unwrap();
+    bends.surfaces.iter().map(|surface| surface.axes.each_ref().map(|axis| axis.feature)).collect()
+}
+
+#[test]
+fn pairs_that_count_together_are_found_and_no_others() {
+    for seed in 0..5 {
+        let xor = |row: &[f64; 4]| if (row[0] > 0.5) == (row[3] > 0.0) { 2.0 } else { -2.0 };
+        assert_eq!(found_pairs(seed, 600, xor), [[0, 3]], "seed {seed}");
+        let two = |row: &[f64; 4]| 6.0 * (row[0] - 0.5) * (row[2] - 2.0) + 8.0 * row[1] * row[3] + row[1];
+        // The best first; what two crosses do together may show in others.
+        let mut found = found_pairs(seed, 4_000, two);
+        found.truncate(2);
+        found.sort_unstable();
+        assert_eq!(found, [[0, 2], [1, 3]], "seed {seed}");
+        // However steep a sum is, what it makes of odds is no cross.
+        let sum = |row: &[f64; 4]| 9.0 * (row[0] - 0.5) + 20.0 * row[3].powi(2) - (row[2] - 2.0).abs() - 1.0;
+        assert_eq!(found_pairs(seed, 4_000, sum), [[0; 2]; 0], "seed {seed}");
+        assert_eq!(found_pairs(seed, 300, |_| 0.0), [[0; 2]; 0], "seed {seed}");
+    }
+}
+
+#[test]
+fn surfaces_are_products_of_hats_wherever_rows_come_from() {
+    let xor = |row: &[f64; 4]| if (row[0] > 0.5) == (row[3] > 0.0) { 2.0 } else { -2.0 };
+    let (rows, names) = drawn_rows(9, 70_000, xor);
+    let table = |rows: &[[f64; 4]], names: &[&str]| {
+        let mut text = "a,b,k,c,d,label\n".to_owned();
+        for (number, ([a, b, c, d], name)) in rows.iter().zip(names).enumerate() {
+            let kind = ["u", "v", "w"][number % 3];
+            let d = if number % 50 == 0 { "NA".to_owned() } else { d.to_string() };
+            writeln!(text, "{a},{b},{kind},{c},{d},{name}").unwrap();
+        }
+        csv(text)
+    };
+    let source = table(&rows, &names);
+    let how = ReadOptions { missing: Missing::Own, ..bent("bend(knots=6,crosses=2)") };
+    let (data, schema) = load_with_schema(&source, &how).unwrap();
+    schema.check().unwrap();
+    let bends = schema.bends.clone().unwrap();
+    assert_eq!(schema.surfaces(), [["a", "d"]]);
+    let surface = &bends.surfaces[0];
+    assert_eq!((surface.features().end, Some(data.width())), (data.width(), schema.width()));
+    let last = data.feature_names().unwrap().last().unwrap().clone();
+    assert!(last.starts_with("a~") && last.ends_with("*d=missing"), "{last}");
+    // Every row has the products of its hats, computed one by one.
+    let stored = |value: f64| f64::from(value as f32);
+    for (row, [a, _, _, d]) in rows.iter().enumerate().skip(1).step_by(997) {
+        let [one, other] = surface.axes.each_ref().map(|axis| axis.knots.clone());
+        let hats = [plain_hats(&one, stored(*a)), plain_hats(&other, stored(*d))];
+        let mut expected = Vec::new();
+        for (place, x) in hats[0].iter().enumerate() {
+            for (beside, y) in hats[1].iter().enumerate().filter(|(_, y)| x * **y != 0.0) {
+                expected.push((surface.features().start + place * (hats[1].len() + 1) + beside, x * y));
+            }
+        }
+        let found = entries(&data, row);
+        let found: Vec<(usize, f64)> =
+            found.into_iter().filter(|(feature, _)| surface.features().contains(feature)).collect();
+        if row % 50 != 0 {
+            assert_eq!(found.len(), expected.len(), "row {row}");
+            assert!(
+                found.iter().zip(&expected).all(|(x, y)| x.0 == y.0 && (x.1 - y.1).abs() < 1e-6),
+                "row {row}"
+            );
+        }
+    }
+    // In a stream, and whatever the class of the first row is called.
+    for threads in [1, 3] {
+        let stream = blocks(&source, &ReadOptions { threads, ..how.clone() }).unwrap();
+        assert_eq!(stream.schema().bends.as_ref(), Some(&bends));
+    }
+    let renamed: Vec<&str> = names.iter().map(|name| if *name == "in" { "z" } else { "y" }).collect();
+    let (_, other) = load_with_schema(&table(&rows, &renamed), &how).unwrap();
+    assert_eq!(other.bends.as_ref(), Some(&bends));
+    let again = ReadOptions::as_stored().with_schema(Arc::new(schema));
+    assert_eq!(load_with_schema(&source, &again).unwrap().0, data);
+}
+
 #[test]
 fn what_cannot_bend_is_refused() {
     let numbers = "a,label\n1,x\n2,y\n";
@@ -548,11 +647,21 @@ fn what_cannot_bend_is_refused() {
         assert!(error.to_string().contains(expected), "{error}");
         assert!(blocks(&source, &how).is_err(), "{expected}");
     }
-    for wrong in ["bend(knots=1)", "bend(knots=1001)", "bend(", "bend()", "curve", "bend(knots=x)"] {
+    for wrong in [
+        "bend(knots=4,crosses=)",
+        "bend(knots=4,crosses=1001)",
+        "bend(knots=4,more=2)",
+        "bend(knots=1)",
+        "bend(knots=1001)",
+        "bend(",
+        "bend()",
+        "curve",
+        "bend(knots=x)",
+    ] {
         let error = wrong.parse::<Shape>().unwrap_err().to_string();
         assert!(error.contains("bend(knots=N)") && error.contains(wrong), "{error}");
     }
-    for right in ["line", "bend(knots=2)", "bend(knots=15)", "auto"] {
+    for right in ["line", "bend(knots=2)", "bend(knots=15)", "bend(knots=4,crosses=3)", "curves", "auto"] {
         assert_eq!(right.parse::<Shape>().unwrap().to_string(), right);
     }
 }
@@ -566,6 +675,11 @@ fn a_stored_schema_that_cannot_bend_is_refused() {
         (r#"{"shape":"bend(knots=3)","columns":[{"feature":7,"knots":[1,2]}]}"#, "every column of numbers"),
         (r#"{"shape":"bend(knots=3)","columns":[{"feature":0,"knots":[1,1,2]}]}"#, "ascend"),
         (r#"{"shape":"bend(knots=3)","columns":[{"feature":0,"knots":[1,2],"values":[2,1]}]}"#, "ascend"),
+        (
+            r#"{"shape":"bend(knots=3)","columns":[{"feature":0,"knots":[1,2]}],
+                "surfaces":[{"start":1,"axes":[{"feature":0,"knots":[1,2]},{"feature":0,"knots":[1,2]}]}]}"#,
+            "two columns that bend",
+        ),
     ] {
         let schema: Schema = serde_json::from_str(&format!(r#"{{{column},"bends":{bends}}}"#)).unwrap();
         let error = schema.check().unwrap_err();

@@ -9,7 +9,7 @@
 //! use rosenblatt::data::Source;
 //! use rosenblatt::{Model, Recipe};
 //!
-//! let trained = Recipe::default().train(&Source::file("pets.csv"), &mut ())?; // nobody watches
+//! let trained = Recipe::default().train(&Source::file("pets.csv"), &mut ())?; // without a monitor
 //! println!("expected error: {:?}", trained.estimate.map(|estimate| estimate.evaluation.error()));
 //! trained.model.save("pets.model")?;
 //! let model = Model::load("pets.model")?;
@@ -57,7 +57,7 @@
 //! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
 //! | label the tokens of sentences | [`tagger`], [`Model::tagger`] |
 //! | learn one example at a time | [`Online`] |
-//! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
+//! | learn with a kernel, or after a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
 //! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |

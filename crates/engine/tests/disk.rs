@@ -75,18 +75,30 @@ fn the_model_is_that_of_memory_to_the_last_bit() {
 
 #[test]
 fn columns_that_bend_give_the_same_bits_from_memory_disk_and_any_number_of_threads() {
+    same_bits_of("bend(knots=15)", 0);
+}
+
+#[test]
+fn so_do_columns_that_are_crossed() {
+    same_bits_of("bend(knots=6,crosses=3)", 1);
+}
+
+fn same_bits_of(shape: &str, n_surfaces: usize) {
     let mut table = "a,kind,b,label\n".to_owned();
     for row in 0..9_000_u32 {
         let hash = row.wrapping_mul(2_654_435_761) >> 7;
         let b = if row % 50 == 7 { "NA".to_owned() } else { format!("{}", (hash >> 3) % 300) };
-        let (kind, label) = (["u", "v", "w"][hash as usize % 3], u8::from((hash >> 3) % 300 > 120));
+        let is_high = (hash >> 3) % 300 > 120;
+        let (kind, label) =
+            (["u", "v", "w"][hash as usize % 3], u8::from(is_high == (hash % 100_000 > 50_000)));
         let _ = writeln!(table, "0.{:05},{kind},{b},{label}", hash % 100_000);
     }
     let source = Source::bytes("t.csv", table.into_bytes());
-    let shape = "bend(knots=15)".parse().unwrap();
+    let shape = shape.parse().unwrap();
     let how = ReadOptions { shape, missing: rosenblatt::data::Missing::Own, ..ReadOptions::default() };
     let spec = Spec::new(Options { order: Some(Order::Given), epochs: 3, ..Options::default() }).unwrap();
     let (data, schema) = load_with_schema(&source, &how).unwrap();
+    assert_eq!(schema.surfaces().len(), n_surfaces);
     let expected = Training::new(&spec, &data).schema(schema.into()).run(&mut ()).unwrap();
     for threads in [1, 3] {
         let how = ReadOptions { threads, ..how.clone() };
@@ -179,6 +191,55 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let models = ["line", "auto"].map(|shape| recipe(shape).train(&source, &mut ()).unwrap().model);
     assert!(models[1].schema().unwrap().bends.is_none());
     assert_eq!(bytes(&models[0]), bytes(&models[1]));
+}
+
+/// Neither column says anything alone, and the third never does.
+#[test]
+fn a_cross_is_found_where_columns_count_together_and_only_if_it_may() {
+    let mut table = "a,b,c,label\n".to_owned();
+    let mut random = rosenblatt::core::Random::new(3);
+    for _ in 0..700 {
+        let (a, b, c) = (random.below(97), random.below(89), random.below(50));
+        let _ = writeln!(table, "{a},{b},{c},{}", u8::from((a > 48) == (b > 44)));
+    }
+    let source = Source::bytes("t.csv", table.into_bytes());
+    let train = |shape: &str, threads: usize| {
+        let reading = ReadOptions { shape: shape.parse().unwrap(), threads, ..ReadOptions::default() };
+        Recipe { reading, ..Recipe::default() }.train(&source, &mut ()).unwrap()
+    };
+    let crossed = train("auto", 2);
+    assert_eq!(crossed.model.schema().unwrap().surfaces(), [["a", "b"]]);
+    let summary = crossed.model.training_summary();
+    assert!(summary.raced_shape && !summary.without_crosses);
+    let error = crossed.estimate.unwrap().evaluation.error();
+    assert!(error < 0.15, "{error}");
+    assert_eq!(bytes(&crossed.model), bytes(&train("auto", 1).model));
+    // Both columns matter, and what a third adds may be chance.
+    let importance = crossed.model.importance().unwrap();
+    let mut first: Vec<&str> =
+        importance.columns.iter().map(|column| column.column.as_str()).take(2).collect();
+    first.sort_unstable();
+    assert_eq!(first, ["a", "b"]);
+    assert!(importance.columns[0].rise > 0.3, "{importance:?}");
+    // A saved model knows them, and adds up what they contribute.
+    let again = Model::from_bytes(&crossed.model.to_bytes()).unwrap();
+    let row = [20.0, 70.0, 10.0];
+    let new = Source::bytes("t.csv", *b"a,b,c\n20,70,10\n");
+    let (data, _) = load_with_schema(&new, &again.to_predict(ReadOptions::default())).unwrap();
+    let explanation = data.visit(Explained(&again));
+    let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
+    let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
+    let score = again.decision_function(&row).unwrap()[0];
+    assert!((sum + again.planes().unwrap().biases()[0] - score).abs() < 1e-9);
+    assert!(all.iter().any(|contribution| contribution.name(&again).contains("*b~")), "{all:?}");
+    let refused = |result: Result<(), rosenblatt::Error>| result.unwrap_err().to_string();
+    assert!(refused(rosenblatt::monotone::courses(&again).map(|_| ())).contains("crossed"));
+    let sql = rosenblatt::export::export(&again, "sql".parse().unwrap()).map(|_| ());
+    assert!(refused(sql).contains("crosses columns"));
+    // Without crosses nothing is known here.
+    let alone = train("curves", 2);
+    assert!(alone.model.schema().unwrap().surfaces().is_empty());
+    assert!(alone.estimate.unwrap().evaluation.error() > 0.3);
 }
 
 /// The race compares curves only where the winner could be trained as it was judged.
@@ -320,9 +381,9 @@ fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
         let [in_memory, on_disk] = [memory, disk].map(|recipe| recipe.train(&source, &mut ()).unwrap());
         assert!(on_disk.notes.iter().any(|note| note.contains("stay on disk")), "{:?}", on_disk.notes);
         assert!(in_memory.model.to_bytes() == on_disk.model.to_bytes());
-        let [told, same] = [&in_memory, &on_disk].map(|trained| trained.estimate.as_ref().unwrap());
-        assert_eq!(told.evaluation.confusion, same.evaluation.confusion);
-        assert_eq!(told.evaluation.probability_scores, same.evaluation.probability_scores);
+        let [printed, same] = [&in_memory, &on_disk].map(|trained| trained.estimate.as_ref().unwrap());
+        assert_eq!(printed.evaluation.confusion, same.evaluation.confusion);
+        assert_eq!(printed.evaluation.probability_scores, same.evaluation.probability_scores);
         // By hand, step by step.
         let (mut dataset, schema) = load_with_schema(&source, &ReadOptions::default()).unwrap();
         if let Some(class) = class {

@@ -19,8 +19,8 @@ fn data(n_rows: usize, n_classes: u64, wrong: u64, seed: u64) -> Dataset {
     let mut random = Random::new(seed);
     let rows: Vec<[f64; 6]> = (0..n_rows).map(|_| std::array::from_fn(|_| random.unit() - 0.5)).collect();
     let name = |row: &[f64; 6]| {
-        let told = ((row[0] + row[1] * 0.5 + 1.0) * 10.0) as u64 % n_classes;
-        let class = if wrong > 0 && random.below(wrong) == 0 { random.below(n_classes) } else { told };
+        let printed = ((row[0] + row[1] * 0.5 + 1.0) * 10.0) as u64 % n_classes;
+        let class = if wrong > 0 && random.below(wrong) == 0 { random.below(n_classes) } else { printed };
         format!("class {class}")
     };
     let names: Vec<String> = rows.iter().map(name).collect();
@@ -75,7 +75,7 @@ fn mixed(
         Mixture::new(spec.clone(), data.labels().clone(), &counts, data.width(), n_shards as u64, mixing);
     let fingerprint = (n_shards == 1).then(|| packed[0].fingerprint.clone());
     let mut mixture = new.unwrap().with_fingerprint(fingerprint);
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     while !mixture.is_over() {
         let start = mixture.start();
         // Ready in any order: the last first.
@@ -86,7 +86,7 @@ fn mixed(
         shares.sort_by_key(|(shard, _)| *shard);
         let shares: Vec<Vec<u8>> = shares.into_iter().map(|(_, share)| share).collect();
         let shares = if tree { shares.chunks(3).map(|some| add(some).unwrap()).collect() } else { shares };
-        told.push(mixture.take(&shares).unwrap());
+        printed.push(mixture.take(&shares).unwrap());
         let n_validation: usize = packed.iter().map(|packed| packed.n_validation).sum();
         if n_validation > 0 {
             let so_far = mixture.model_so_far().unwrap();
@@ -95,13 +95,13 @@ fn mixed(
             assert_eq!(rows, n_validation);
             mixture.judged(errors, rows).unwrap();
         }
-        // Whoever is stopped goes on in the same bits.
+        // A mixture that is stopped goes on in the same bits.
         let checkpoint = mixture.checkpoint();
         let again = Mixture::from_bytes(&checkpoint).unwrap();
         assert!(again.checkpoint() == checkpoint && again.start() == mixture.start());
         mixture = again;
     }
-    (mixture.model().unwrap(), told)
+    (mixture.model().unwrap(), printed)
 }
 
 /// Rows that are learned from as they come, and not packed, give what their packs give; the fingerprint is of all of them,
@@ -228,10 +228,10 @@ fn on_separable_rows_the_mistakes_stay_within_the_bound() {
             ..options("perceptron")
         };
         let spec = Spec::new(said).unwrap();
-        let (model, told) = mixed(&spec, &data, 8, mixing, false);
-        let mistakes: f64 = told.iter().map(|epoch| epoch.weighted_mistakes).sum();
+        let (model, printed) = mixed(&spec, &data, 8, mixing, false);
+        let mistakes: f64 = printed.iter().map(|epoch| epoch.weighted_mistakes).sum();
         assert!(mistakes > 1.0 && mistakes <= bound, "{mixing}: {mistakes} of {bound}");
-        assert_eq!(told.last().unwrap().totals.mistakes, 0, "{mixing}: it ends without a mistake");
+        assert_eq!(printed.last().unwrap().totals.mistakes, 0, "{mixing}: it ends without a mistake");
         assert_eq!(
             (evaluate(&model, &data).unwrap().error(), model.training_summary().stopped_by()),
             (0.0, "clean")

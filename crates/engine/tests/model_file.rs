@@ -26,7 +26,8 @@ fn data() -> Dataset {
         .with_feature_names(["v", "w", "x", "y", "z"].map(str::to_owned).to_vec())
 }
 
-/// One model of every kind: planes and votes, independent and joint, without and with a kernel, behind every map.
+/// One model of every kind: planes and votes, independent and joint, without and with a kernel, after every
+/// map.
 fn models() -> Vec<Model> {
     let kinds = [
         (Readout::Last, Classes::OneVsRest),
@@ -137,7 +138,7 @@ fn strangers_are_told_apart() {
 
 #[test]
 fn a_whole_file_that_says_what_cannot_be_is_refused() {
-    // The header is text, so lies of the same length can be told in it; the checksum is then made right.
+    // The header is text, so it can be falsified at the same length; the checksum is then made right.
     let bytes = models()[0].to_bytes();
     let lie = |from: &str, to: &str| lie(&bytes, from, to);
     assert!(lie("\"width\":5", "\"width\":9").contains("not as many weights"));
@@ -170,8 +171,8 @@ fn a_map_that_cannot_be_is_refused() {
     let end = divides_by_nothing.len();
     divides_by_nothing[end - 8..].copy_from_slice(&0_f64.to_le_bytes());
     rosenblatt::model::model_checksum(&mut divides_by_nothing);
-    let said = Model::from_bytes(&divides_by_nothing).unwrap_err().to_string();
-    assert!(said.contains("the factor does not fit"), "{said}");
+    let message = Model::from_bytes(&divides_by_nothing).unwrap_err().to_string();
+    assert!(message.contains("the factor does not fit"), "{message}");
 }
 
 #[test]

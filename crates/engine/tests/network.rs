@@ -75,15 +75,15 @@ fn contributions_and_the_score_of_zeros_sum_to_the_score() {
     let mut predictor = model.predictor(0);
     for row in [[0.5, -1.0], [1.5, 0.25], [-0.3, 0.9]] {
         let class = predictor.predict(Dense(&row));
-        let said = Explainer::new(&model).explain(Dense(&row), class, 9);
-        let sum: f64 = said.in_favour.iter().chain(&said.against).map(Contribution::amount).sum();
+        let reasons = Explainer::new(&model).explain(Dense(&row), class, 9);
+        let sum: f64 = reasons.in_favour.iter().chain(&reasons.against).map(Contribution::amount).sum();
         let zero = model.decision_function(&[0.0, 0.0]).unwrap()[class as usize];
         assert!((zero + sum - predictor.scores()[class as usize]).abs() < 1e-9);
     }
     // One output speaks for the second class, and against the first.
     let two = learned(&rings(400, 2), options(&[("hidden", 8.0)]));
-    let said = |class| Explainer::new(&two).explain(Dense(&[1.0, 0.5]), class, 9);
-    assert_eq!(said(0).in_favour.len(), said(1).against.len());
+    let reasons = |class| Explainer::new(&two).explain(Dense(&[1.0, 0.5]), class, 9);
+    assert_eq!(reasons(0).in_favour.len(), reasons(1).against.len());
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn what_a_network_cannot_do_is_refused_with_the_cure() {
         ),
     ];
     for (change, expected) in cases {
-        let said = refused(change);
-        assert!(said.contains(expected), "{said}");
+        let message = refused(change);
+        assert!(message.contains(expected), "{message}");
     }
     let data = rings(20, 2);
     let options = options(&[("hidden", 65_536.0), ("layers", 3.0)]);

@@ -196,8 +196,8 @@ fn rows_that_were_loaded_are_rows_of_the_file() {
     let data = rosenblatt::data::load(&path, &rosenblatt::data::ReadOptions::default()).unwrap();
     let model = rosenblatt::builders::AveragedPerceptron::new().epochs(200).fit(&data).unwrap();
     let wrong = (0..70).filter(|i| {
-        let said = model.predict(&[f64::from(1000 + i % 7), f64::from(i % 5)]).unwrap();
-        said != if i % 7 > i % 5 { "yes" } else { "no" }
+        let class = model.predict(&[f64::from(1000 + i % 7), f64::from(i % 5)]).unwrap();
+        class != if i % 7 > i % 5 { "yes" } else { "no" }
     });
     assert_eq!(wrong.count() as u64, rosenblatt::evaluate(&model, &data).unwrap().errors);
 }

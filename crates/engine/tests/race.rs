@@ -1,5 +1,5 @@
 //! What the default promises: a choice that held-out rows had no part in, an estimate that keeps its word, the same
-//! bits after a stop, and no race where something was said.
+//! bits after a stop, and no race where a choice was given.
 
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::{ReadOptions, Scaling, Shape, Source, load_with_schema};
@@ -44,7 +44,7 @@ fn train(csv: &str, recipe: &Recipe) -> Trained {
     recipe.train(&Source::bytes("rows.csv", csv.as_bytes().to_vec()), &mut ()).unwrap()
 }
 
-fn told(trained: &Trained) -> String {
+fn context(trained: &Trained) -> String {
     serde_json::to_string(trained.race.as_ref().unwrap()).unwrap()
 }
 
@@ -63,11 +63,11 @@ fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
         if held.contains(&(row as u32)) { format!("9,9,9,9,{}\n", names[row]) } else { format!("{line}\n") }
     });
     let second = train(&lines.collect::<String>(), &recipe);
-    assert_eq!(told(&first), told(&second));
+    assert_eq!(context(&first), context(&second));
     assert_ne!(first.model.kept(), second.model.kept(), "all rows are learned from in the end");
     assert_eq!(first.model.training_summary().rows, 400);
     assert_eq!(first.estimate.unwrap().evaluation.rows, held.len() as u64);
-    assert!(second.estimate.unwrap().evaluation.error() > 0.5, "what is no good is not told to be");
+    assert!(second.estimate.unwrap().evaluation.error() > 0.5, "the estimate shows a useless model");
 }
 
 /// Columns of two words are 0 and 1 in the model, and so they are where it is decided who wins.
@@ -92,9 +92,10 @@ fn a_race_is_run_on_what_the_winner_learns_from() {
         serde_json::to_string(&race(&candidates, &data, &learned, &options, &mut ()).unwrap()).unwrap()
     };
     let reading = ReadOptions { shape: Shape::Line, ..ReadOptions::default() };
-    let told = told(&train(&csv, &Recipe { reading, estimate: Plan::HoldOut(0.2), ..Recipe::default() }));
-    assert_eq!(told, by(Rescale::AllBut(schema.indicators())));
-    assert_ne!(told, by(Rescale::AllBut(Vec::new())));
+    let printed =
+        context(&train(&csv, &Recipe { reading, estimate: Plan::HoldOut(0.2), ..Recipe::default() }));
+    assert_eq!(printed, by(Rescale::AllBut(schema.indicators())));
+    assert_ne!(printed, by(Rescale::AllBut(Vec::new())));
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn a_raced_training_that_is_stopped_and_resumed_ends_in_the_same_bits() {
         let checkpoint = Checkpoint::from_bytes(&impatient.kept.unwrap()).unwrap();
         let resumed = recipe.resume(&source, Some(checkpoint), &mut ()).unwrap();
         assert!(resumed.model.to_bytes() == whole.model.to_bytes());
-        assert_eq!(told(&resumed), told(&whole));
+        assert_eq!(context(&resumed), context(&whole));
     }
 }
 

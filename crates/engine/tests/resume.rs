@@ -16,8 +16,8 @@ fn data(n_rows: usize, n_classes: u64) -> Dataset {
     let names: Vec<String> = rows
         .iter()
         .map(|row| {
-            let told = ((row[0] + row[1] * 0.5 + 1.0) * 10.0) as u64 % n_classes;
-            let class = if random.below(8) == 0 { random.below(n_classes) } else { told };
+            let printed = ((row[0] + row[1] * 0.5 + 1.0) * 10.0) as u64 % n_classes;
+            let class = if random.below(8) == 0 { random.below(n_classes) } else { printed };
             format!("class {class}")
         })
         .collect();
@@ -65,21 +65,21 @@ fn in_pieces(spec: &Spec, data: &Dataset, every: u64) -> (Result<Model, Error>, 
 }
 
 fn check(options: Options, data: &Dataset, every: u64) -> u64 {
-    let told = format!("{options:?}");
+    let printed = format!("{options:?}");
     let spec = match Spec::new(options) {
         Ok(spec) => spec,
         // Not everything goes with everything: the running mean and rules that shrink, for instance.
         Err(Error::Setup(_) | Error::Range { .. }) => return 0,
-        Err(error) => panic!("{told}: {error}"),
+        Err(error) => panic!("{printed}: {error}"),
     };
     let whole = match rosenblatt::train(&spec, data) {
         Ok(model) => model.to_bytes(),
         Err(Error::Range { .. }) => return 0,
-        Err(error) => panic!("{told}: {error}"),
+        Err(error) => panic!("{printed}: {error}"),
     };
     let (pieced, pieces) = in_pieces(&spec, data, every);
-    assert!(pieces > 1, "{told} was never stopped");
-    assert!(pieced.unwrap().to_bytes() == whole, "{told} in {pieces} pieces");
+    assert!(pieces > 1, "{printed} was never stopped");
+    assert!(pieced.unwrap().to_bytes() == whole, "{printed} in {pieces} pieces");
     pieces
 }
 
@@ -210,21 +210,21 @@ fn other_data_and_other_options_are_refused_with_what_differs() {
         training.run(&mut ()).unwrap_err().to_string()
     };
     let other = Spec::new(Options { epochs: 9, algorithm: "pa1".to_owned(), ..options }).unwrap();
-    let told = refused(&other, &rows, None);
+    let printed = refused(&other, &rows, None);
     assert!(
-        told.contains("`epochs` was 3 and is 9") && told.contains("`algorithm` was \"perceptron\""),
-        "{told}"
+        printed.contains("`epochs` was 3 and is 9") && printed.contains("`algorithm` was \"perceptron\""),
+        "{printed}"
     );
-    let told = refused(&spec, &data(1501, 2), None);
-    assert!(told.contains("1500 rows of 6 features and has 1501 of 6"), "{told}");
-    let told = refused(&spec, &data(1500, 2).with_weights(vec![1.0; 1500]), None);
-    assert!(told.contains("other values, classes or weights"), "{told}");
+    let printed = refused(&spec, &data(1501, 2), None);
+    assert!(printed.contains("1500 rows of 6 features and has 1501 of 6"), "{printed}");
+    let printed = refused(&spec, &data(1500, 2).with_weights(vec![1.0; 1500]), None);
+    assert!(printed.contains("other values, classes or weights"), "{printed}");
     let first: Vec<u32> = (0..1400).collect();
-    let told = refused(&spec, &rows, Some(&first));
-    assert!(told.contains("learned from 1350 of the rows, and would from 1260"), "{told}");
+    let printed = refused(&spec, &rows, Some(&first));
+    assert!(printed.contains("learned from 1350 of the rows, and would from 1260"), "{printed}");
     let names = ["a", "b", "c", "d", "e", "f"].map(str::to_owned).to_vec();
-    let told = refused(&spec, &data(1500, 2).with_feature_names(names), None);
-    assert!(told.contains("columns, words or scales"), "{told}");
+    let printed = refused(&spec, &data(1500, 2).with_feature_names(names), None);
+    assert!(printed.contains("columns, words or scales"), "{printed}");
     assert!(Training::new(&spec, &rows).resume(Checkpoint::from_bytes(&bytes).unwrap()).run(&mut ()).is_ok());
 }
 
@@ -284,7 +284,7 @@ fn outputs(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
     scores
 }
 
-/// A class that nobody knew of is taken in: what was learned stays, turned round where its class is on the other side.
+/// A new class is taken in: what was learned stays, turned round where its class is on the other side.
 #[test]
 fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() {
     let data = data(300, 2);
@@ -325,15 +325,15 @@ fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() 
             learner.take_in(["class 0", "class 0.5", "class 1"]).unwrap();
             let model = learner.model().unwrap();
             assert_eq!(model.labels().names(), ["class 0", "class 0.5", "class 1"]);
-            let (told, after) = (format!("{name} {readout} {multiclass}"), outputs(&model, &data));
+            let (printed, after) = (format!("{name} {readout} {multiclass}"), outputs(&model, &data));
             if readout == Readout::Voted && matches!(multiclass, Classes::Direct(_)) {
                 // Votes of all classes together are counted otherwise than votes on a sign.
             } else if multiclass == Classes::OneVsOne {
-                assert_eq!(after[1], turned(&before[0]), "{told}");
-                assert!(after[0].iter().chain(&after[2]).all(|value| *value == 0.0), "{told}");
+                assert_eq!(after[1], turned(&before[0]), "{printed}");
+                assert!(after[0].iter().chain(&after[2]).all(|value| *value == 0.0), "{printed}");
             } else {
-                assert_eq!((&after[0], &after[2]), (&turned(&before[0]), &before[0]), "{told}");
-                assert!(after[1].iter().all(|value| *value == 0.0), "{told}");
+                assert_eq!((&after[0], &after[2]), (&turned(&before[0]), &before[0]), "{printed}");
+                assert!(after[1].iter().all(|value| *value == 0.0), "{printed}");
             }
             // It goes on, and what is new wins over what is old, unless that has the longer vote.
             let more = Dataset::from_rows(&[[3.0; 6], [-3.0; 6]], &["class 0.5", "class 1"]);
@@ -344,7 +344,7 @@ fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() 
             let is_quick = readout == Readout::Last
                 || readout == Readout::Averaged(Average::Post) && entry.info.fixed_increment;
             if is_quick {
-                assert_eq!(found.predict(&[3.0; 6]).unwrap(), "class 0.5", "{told}");
+                assert_eq!(found.predict(&[3.0; 6]).unwrap(), "class 0.5", "{printed}");
             }
             // One more, and in another order.
             learner.take_in(["class 3", "class 1", "class 0.5", "class 0"]).unwrap();

@@ -166,7 +166,7 @@ fn contributing_counts_files_as_they_are() {
     assert!(row("| a setting of reading |").starts_with(" 1: "));
     let all: Vec<_> = all.iter().map(|(name, text)| (name, joined(text))).collect();
     for option in catalogue().options.iter().flat_map(|group| &group.options) {
-        // Short ones may be said of something else, too; those of a whole training have flags of their own.
+        // Short ones may fit something else, too; those of a whole training have flags of their own.
         if option.meaning.len() < 35 || option.decided_by == "judging" {
             continue;
         }

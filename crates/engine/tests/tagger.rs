@@ -8,14 +8,12 @@ use rosenblatt::model::model_checksum;
 use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::sequence::Scheme;
 use rosenblatt::sequence::spans::spans;
-use rosenblatt::tagger::{
-    self, Judging, Room, Tagger, TaggerEstimate, TaggerOptions, TaggerTraining, TaggerTrial,
-};
+use rosenblatt::tagger::{self, Judging, Room, Tagger, TaggerOptions, TaggerTraining, TaggerTrial};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{Checkpoint, Error, Model, Task};
 use std::fmt::Write as _;
 
-/// Sentences of a small language whose phrases can be told by words and neighbours: words, tags, labels.
+/// Sentences of a small language whose phrases follow from words and neighbours: words, tags, labels.
 fn sentences(seed: u64, n: usize) -> Vec<Vec<[String; 3]>> {
     let mut random = Random::new(seed);
     let mut one = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
@@ -191,9 +189,11 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
         let mut keeper = StopAfter(2, Vec::new());
         let _ = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
         let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
-        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
-        let refused =
-            TaggerTraining::new(&options).resume(Some(checkpoint)).run_online(&source, go_on).unwrap_err();
+        let refused = TaggerTraining::new(&options)
+            .resume(Some(checkpoint))
+            .online(true)
+            .run(&source, &mut ())
+            .unwrap_err();
         assert!(refused.to_string().contains("it learned in epochs, and would online"), "{refused}");
         let other = TaggerOptions { seed: 9, ..options };
         let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
@@ -227,19 +227,19 @@ fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
             assert!(resumed.unwrap().to_bytes() == whole, "shards, averaged {averaged}, stop {stop}");
         }
         let online = TaggerOptions { shards: 1, ..sharded };
-        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
         let mut counter = StopAfter(u32::MAX, Vec::new());
         let training = TaggerTraining::new(&online).checkpointer(&mut counter);
-        let whole = training.run_online(&source, go_on).unwrap();
+        let whole = training.online(true).run(&source, &mut ()).unwrap();
         let n_blocks = u32::MAX - counter.0;
         assert!(n_blocks > 3, "only {n_blocks} blocks");
         for stop in [1, n_blocks / 2, n_blocks - 1, n_blocks] {
             let mut keeper = StopAfter(stop, Vec::new());
             let training = TaggerTraining::new(&online).checkpointer(&mut keeper);
-            assert!(matches!(training.run_online(&source, go_on), Err(Error::Interrupted { .. })));
+            assert!(matches!(training.online(true).run(&source, &mut ()), Err(Error::Interrupted { .. })));
             let checkpoint = || Some(Checkpoint::from_bytes(&keeper.1).unwrap());
-            let resume =
-                |source: &Source| TaggerTraining::new(&online).resume(checkpoint()).run_online(source, go_on);
+            let resume = |source: &Source| {
+                TaggerTraining::new(&online).resume(checkpoint()).online(true).run(source, &mut ())
+            };
             let resumed = resume(&source).unwrap();
             assert!(resumed.to_bytes() == whole.to_bytes(), "averaged {averaged}, stop {stop}");
             assert_eq!(at_work(&resumed).progressive(), at_work(&whole).progressive());
@@ -282,8 +282,8 @@ fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
         let mut stream = at_work(&whole).open(&new(), None).unwrap();
         let mut block = rosenblatt::data::Sentences::default();
         assert!(stream.next(&mut block).unwrap());
-        let told = at_work(&whole).tell(&block, 0, stream.format(), 0, &mut Room::default());
-        assert!(matches!(told, Err(Error::NotLinear)));
+        let printed = at_work(&whole).tell(&block, 0, stream.format(), 0, &mut Room::default());
+        assert!(matches!(printed, Err(Error::NotLinear)));
         let (words, labels) =
             at_work(&whole).label(&block, 0, stream.format(), &mut Room::default()).unwrap();
         assert!(words.len() == labels.len() && labels[0] == "B-NP");
@@ -298,9 +298,9 @@ fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
         let refused = TaggerTraining::new(&options).judged(asked).run(&source, &mut ()).unwrap_err();
         assert!(refused.to_string().contains("auto or off where hypotheses vote"), "{refused}");
         // Whether a mean was wanted, too, makes no difference.
-        let said = TaggerOptions { averaged: false, ..options.clone() };
+        let last = TaggerOptions { averaged: false, ..options.clone() };
         let checkpoint = Checkpoint::from_bytes(&keeper.1).unwrap();
-        let resumed = TaggerTraining::new(&said).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
+        let resumed = TaggerTraining::new(&last).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
         assert!(resumed.to_bytes() == whole.to_bytes());
         assert!(mix(&[whole.clone(), again], Mixing::default()).is_err());
         assert!(TaggerTraining::new(&options).start_from(whole.tagger()).run(&source, &mut ()).is_err());
@@ -331,7 +331,7 @@ fn conlleval(gold: &[&str], found: &[&str]) -> (u64, u64, u64) {
     }
     let outside = ("O".to_owned(), String::new());
     let (mut last_gold, mut last_found) = (outside.clone(), outside.clone());
-    let (mut there, mut told, mut right, mut inside) = (0, 0, 0, false);
+    let (mut there, mut printed, mut right, mut inside) = (0, 0, 0, false);
     let labels = gold.iter().zip(found).map(|(gold, found)| (part(gold), part(found)));
     for (now_gold, now_found) in labels.chain([(outside.clone(), outside)]) {
         let ends = (end(&last_gold, &now_gold), end(&last_found, &now_found));
@@ -348,10 +348,10 @@ fn conlleval(gold: &[&str], found: &[&str]) -> (u64, u64, u64) {
             inside = true;
         }
         there += u64::from(starts.0);
-        told += u64::from(starts.1);
+        printed += u64::from(starts.1);
         (last_gold, last_found) = (now_gold, now_found);
     }
-    (there, told, right)
+    (there, printed, right)
 }
 
 #[test]
@@ -367,10 +367,10 @@ fn spans_are_counted_as_conlleval_counts_them_broken_ones_included() {
             found.clone_from(&gold);
             found[n_tokens / 2] = labels[round % 6];
         }
-        let (there, told) = (spans(&gold), spans(&found));
-        let right = told.iter().filter(|span| there.contains(span)).count() as u64;
+        let (there, printed) = (spans(&gold), spans(&found));
+        let right = printed.iter().filter(|span| there.contains(span)).count() as u64;
         assert_eq!(
-            (there.len() as u64, told.len() as u64, right),
+            (there.len() as u64, printed.len() as u64, right),
             conlleval(&gold, &found),
             "{gold:?} {found:?}"
         );
@@ -443,20 +443,20 @@ fn attributes_of_two_labels_are_told_and_add_up() {
     let mut block = rosenblatt::data::Sentences::default();
     assert!(stream.next(&mut block).unwrap());
     let mut room = Room::default();
-    let told = at_work(&tagger).tell(&block, 0, stream.format(), 1, &mut room).unwrap();
-    assert_eq!(told.labels, ["ON", "OFF", "OFF"]);
-    assert!(told.next[0].1 <= told.score && told.leads.iter().all(|lead| *lead > 0.0));
+    let printed = at_work(&tagger).tell(&block, 0, stream.format(), 1, &mut room).unwrap();
+    assert_eq!(printed.labels, ["ON", "OFF", "OFF"]);
+    assert!(printed.next[0].1 <= printed.score && printed.leads.iter().all(|lead| *lead > 0.0));
     let reasons = at_work(&tagger).explain(&block, 0, stream.format(), &mut room).unwrap();
     assert!(reasons[1].attributes.iter().any(|(name, _)| name == "B1:flip after ON"));
     let sum = |reason: &rosenblatt::tagger::Reason| {
         reason.transition + reason.attributes.iter().map(|(_, weight)| weight).sum::<f64>()
     };
-    assert!((reasons.iter().map(sum).sum::<f64>() - told.score).abs() < 1e-9, "{reasons:?}");
+    assert!((reasons.iter().map(sum).sum::<f64>() - printed.score).abs() < 1e-9, "{reasons:?}");
     let source = Source::bytes("a.conll", switches(1, 20));
     let traced = tagger::trace(&linked(), &source, None, 1..=40).unwrap();
     let moved: Vec<_> = traced.rounds.iter().flat_map(|round| &round.moved).collect();
     assert!(moved.iter().any(|moved| moved.from == "B1:flip after ON"), "{moved:?}");
-    // What is hashed may share a number with an attribute of one label, and is told all the same.
+    // What is hashed may share a number with an attribute of one label, and is reported all the same.
     let crowded = TaggerOptions { hash_bits: Some(8), template: Some(crowd()), ..linked() };
     let traced = tagger::trace(&crowded, &source, None, 1..=40).unwrap();
     for round in traced.rounds {
@@ -468,7 +468,7 @@ fn attributes_of_two_labels_are_told_and_add_up() {
     }
 }
 
-/// So many attributes of one label that all numbers are theirs, too.
+/// Attributes of one label, enough that all numbers are theirs, too.
 fn crowd() -> String {
     let mut text: String = (0..400).fold(String::new(), |text, n| text + &format!("U{n}:%x[0,0]\n"));
     text.push_str("B1:%x[0,0]\nB\n");
@@ -636,14 +636,14 @@ fn probabilities_come_true_on_new_sentences() {
         let mut seen: Vec<(f64, f64, bool)> = Vec::new();
         while stream.next(&mut block).unwrap() {
             for number in 0..block.len() {
-                let told = at_work(&tagger).tell(&block, number, stream.format(), 2, &mut room).unwrap();
-                assert_eq!(told.next.len(), 2);
-                assert!(told.next[0].1 <= told.score && told.next[1].1 <= told.next[0].1);
-                assert!(told.next.iter().all(|(labels, _)| *labels != told.labels));
+                let printed = at_work(&tagger).tell(&block, number, stream.format(), 2, &mut room).unwrap();
+                assert_eq!(printed.next.len(), 2);
+                assert!(printed.next[0].1 <= printed.score && printed.next[1].1 <= printed.next[0].1);
+                assert!(printed.next.iter().all(|(labels, _)| *labels != printed.labels));
                 let gold = block.tokens(number).map(|token| block.cell(token, 2).unwrap());
-                let right = gold.zip(&told.labels).map(|(gold, found)| gold == found);
-                let probabilities = told.probabilities.unwrap();
-                seen.extend(told.leads.iter().zip(probabilities).zip(right).map(|((a, b), c)| (*a, b, c)));
+                let right = gold.zip(&printed.labels).map(|(gold, found)| gold == found);
+                let probabilities = printed.probabilities.unwrap();
+                seen.extend(printed.leads.iter().zip(probabilities).zip(right).map(|((a, b), c)| (*a, b, c)));
             }
         }
         let share = |of: &[(f64, f64, bool)]| of.iter().filter(|one| one.2).count() as f64 / of.len() as f64;
@@ -675,10 +675,10 @@ fn a_stream_may_be_left_and_gone_on_with() {
         )
     };
     let learn = |start: Option<&Model>, source: &Source| {
-        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
         TaggerTraining::new(&options)
             .start_from(start.and_then(Model::tagger))
-            .run_online(source, go_on)
+            .online(true)
+            .run(source, &mut ())
             .unwrap()
     };
     let whole = learn(None, &source(&[&first, &second]));
@@ -751,7 +751,7 @@ fn hashed_attributes_learn_are_kept_and_mixed() {
         at_work(&mix(&[tagger, other], Mixing::Uniform).unwrap()).evaluate(&new, None).unwrap().accuracy()
             > 0.95
     );
-    // Where everything shares a few numbers, little can be told apart.
+    // Where everything shares a few numbers, little can be distinguished.
     let narrow = TaggerOptions { hash_bits: Some(8), epochs: 2, ..options() };
     let crowded = train(&narrow, "a.conll", columns(&sentences(71, 300), " ")).unwrap();
     assert!(at_work(&crowded).evaluate(&new, None).unwrap().accuracy() <= measured.accuracy());
@@ -815,7 +815,7 @@ fn a_trace_adds_up() {
         let best = round.reached.last().unwrap().iter().copied().fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(best, round.found_score, "round {}", round.round);
         assert!(round.true_score <= round.found_score);
-        // The weights that were told before say what every token says now.
+        // The weights that were listed before give every token's score now.
         for (token, word) in round.words.iter().enumerate() {
             for (label, name) in traced.labels.iter().enumerate() {
                 let key = (false, format!("U0:{word}"), name.clone());

@@ -5,11 +5,11 @@ use crate::settings::{Setting, Settings, Takes};
 use crate::subject::{Judged, Subject};
 use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames, network};
-use rosenblatt::Model;
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::margins;
-use rosenblatt::slice::{Slice, SliceKind, sample, standing_unit, standings};
+use rosenblatt::slice::{Slice, SliceKind, sample, standing_unit, standings, stands_by_pairs};
+use rosenblatt::{Model, Task};
 use rosenblatt_plot::{
     Aspect, Axis, Boundary, Canvas, Dot, Ink, Item, Picture, PlotError, Range, Swatch, Verdict,
 };
@@ -24,6 +24,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "boundary",
     about: "regions of the classes, the boundary, margin and mistakes",
     needs: Needs::Model,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[COLUMNS, PRINCIPAL, frames::FRAMES, frames::STILL, SUPPORT],
     draw,
@@ -82,13 +83,21 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         Judged::Learned | Judged::HeldOut => ("training row", "training rows"),
         Judged::SetAside | Judged::Others => ("row", "rows"),
     };
+    let beside = subject.held_out.as_ref().map_or_else(String::new, |held_out| {
+        let judged = held_out.evaluation(model.labels());
+        let rows = counted(judged.rows, "held-out row", "held-out rows");
+        format!(", {} in {rows}, which are not shown", count(judged.errors))
+    });
     let mut notes = vec![format!(
-        "{}: {} in {}.",
+        "{}: {} in {}{beside}.",
         subject.learner(),
         counted(mistakes.iter().filter(|mistaken| **mistaken).count() as u64, "mistake", "mistakes"),
         counted(mistakes.len() as u64, rows.0, rows.1)
     )];
     notes.extend(scene.notes(dots.len()));
+    if scene.by_pairs {
+        notes.extend(scene.misplaced(&classes, &model.predict_all(&subject.data)?));
+    }
     let mut predictor = model.predictor(subject.data.width());
     let mut row = Vec::new();
     // A hyperplane that is faced says one thing all the way up.
@@ -185,6 +194,8 @@ pub(super) struct Scene<'a> {
     units: [(f64, f64); 2],
     /// What each axis shows where a few rows lie far out.
     most: [Option<Range>; 2],
+    /// Whether places are scores of pairs of classes, by which votes are cast.
+    by_pairs: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -239,7 +250,15 @@ impl<'a> Scene<'a> {
         let shown = |(factor, shift): (f64, f64), value: f64| value * factor + shift;
         let places = slice.places(&subject.data).into_iter();
         let places = places.map(|(x, y)| Some((shown(units[0], x), shown(units[1], y)))).collect();
-        Self::with_most(Self { subject, places, names, view: View::Slice(slice), units, most: [None; 2] })
+        Self::with_most(Self {
+            subject,
+            places,
+            names,
+            view: View::Slice(slice),
+            units,
+            most: [None; 2],
+            by_pairs: false,
+        })
     }
 
     /// The plane of what speaks for each class.
@@ -272,12 +291,24 @@ impl<'a> Scene<'a> {
                     let rival = others.map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
                     rival.is_finite().then_some((own, rival))
                 });
-                let axes =
-                    [format!("{unit} of the row's own class"), format!("highest {unit} of another class")];
+                let rival = if stands_by_pairs(model) {
+                    format!("{unit} of the best other class")
+                } else {
+                    format!("highest {unit} of another class")
+                };
+                let axes = [format!("{unit} of the row's own class"), rival];
                 (View::Rival, axes, places.collect())
             }
         };
-        Self::with_most(Self { subject, places, names: axes, view, units: [(1.0, 0.0); 2], most: [None; 2] })
+        Self::with_most(Self {
+            subject,
+            places,
+            names: axes,
+            view,
+            units: [(1.0, 0.0); 2],
+            most: [None; 2],
+            by_pairs: stands_by_pairs(model),
+        })
     }
 
     /// The same with what is shown where a few rows lie far out.
@@ -428,6 +459,15 @@ impl<'a> Scene<'a> {
                  rows vary most."
                     .to_owned(),
             ),
+            View::Rival | View::Three if self.by_pairs => notes.push(format!(
+                "A class's lowest pairwise score is the one against its strongest rival. A class with all of its above 0 \
+                 beats every other: {}.",
+                if matches!(self.view, View::Rival) {
+                    "a row below the line is right, one above it is wrong"
+                } else {
+                    "a row lies in the region of the class it is given"
+                }
+            )),
             View::Three => notes.push(
                 "The plane of the three scores: every row lies in the region of the class it is given.".to_owned(),
             ),
@@ -457,6 +497,21 @@ impl<'a> Scene<'a> {
             ));
         }
         notes
+    }
+
+    /// That votes put some rows on another side than their place does, if they do: where no class beats all others.
+    fn misplaced(&self, classes: &[u32], given: &[u32]) -> Option<String> {
+        let is_off = |row: usize| {
+            let side = self.places[row].and_then(|(x, y)| self.by_scores(x, y));
+            side.is_some_and(|side| match self.view {
+                View::Rival => (side.class == 1) != (classes[row] == given[row]),
+                _ => side.class != given[row] as usize,
+            })
+        };
+        let n_off = (0..self.places.len()).filter(|&row| is_off(row)).count() as u64;
+        let rows = counted(n_off, "row lies", "rows lie");
+        (n_off > 0)
+            .then(|| format!("{rows} elsewhere: no class beats all others there, and the votes decide."))
     }
 
     /// The picture of some points, with axes that hold all.

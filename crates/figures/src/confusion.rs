@@ -3,8 +3,9 @@
 use crate::error::FigureError;
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
-use crate::words::{counted, percent};
+use crate::words::{count, counted, percent};
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::evaluate::ConfusionMatrix;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
@@ -17,6 +18,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "confusion",
     about: "the confusion matrix: which classes are taken for which",
     needs: Needs::HeldOut,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[HOLDOUT],
     draw,
@@ -38,15 +40,15 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let names = evaluation.labels.names();
     let most = most_confused(&evaluation.confusion);
     if names.len() > FEW_CLASSES && !most.is_empty() {
-        let told = most.into_iter().map(|(truth, given, count)| {
-            let of_class = evaluation.confusion.of(truth);
-            format!("{} taken for {} ({count} of {of_class})", names[truth], names[given])
+        let told = most.into_iter().map(|(truth, given, n_rows)| {
+            let (n_rows, of_class) = (count(n_rows), count(evaluation.confusion.of(truth)));
+            format!("{} taken for {} ({n_rows} of {of_class})", names[truth], names[given])
         });
         notes.push(format!("Most often: {}.", told.collect::<Vec<_>>().join(", ")));
     }
     let title = settings.title(|| format!("Confusion matrix, {}", subject.source));
     let counts: Vec<Vec<u64>> = evaluation.confusion.rows().collect();
-    let table = Confusion { title, notes, classes: names, counts: &counts };
+    let table = Confusion { title, notes, classes: names, counts: &counts, written: count };
     Ok(table.draw(canvas)?)
 }
 

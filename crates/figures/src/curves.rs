@@ -5,6 +5,7 @@ use crate::settings::{Setting, Settings, Takes};
 use crate::subject::{HOLDOUT, Subject, holdout};
 use crate::words::{count, counted};
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::core::{Loss, Readout};
 use rosenblatt::curves::{EpochPoint, learning_curve};
 use rosenblatt::split::split;
@@ -14,6 +15,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "curves",
     about: "mistakes, errors and loss epoch by epoch, read-outs side by side",
     needs: Needs::Run,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[READOUTS, LOSS, HOLDOUT],
     draw,

@@ -1,7 +1,8 @@
 //! Why there is no picture.
 
+use crate::FIGURES;
 use crate::settings::Takes;
-use rosenblatt::Error;
+use rosenblatt::{Error, Task};
 use rosenblatt_plot::PlotError;
 
 /// Why a picture could not be drawn.
@@ -51,19 +52,19 @@ pub enum FigureError {
     /// A kind that shows a model has none.
     #[error("this picture needs a model")]
     NoModel,
-    /// A kind that shows a tagger has none.
-    #[error("`plot {figure}` shows a tagger of sentences; train one from sentences, and name its model")]
-    NoTagger {
-        /// The kind.
-        figure: &'static str,
-    },
-    /// A kind that shows models of rows was given a tagger.
+    /// A kind that shows models of another task.
     #[error(
-        "`plot {figure}` shows models of rows, and this is a tagger of sentences; `transitions` shows those"
+        "`plot {figure}` shows a model that {}, but this one {has}; {}",
+        words(wants),
+        others(*has)
     )]
-    IsTagger {
+    OtherTask {
         /// The kind.
         figure: &'static str,
+        /// What its models are asked for.
+        wants: &'static [Task],
+        /// What this one is asked for.
+        has: Task,
     },
     /// A certificate about the space of a kernel.
     #[error("a hyperplane in the space of a kernel is not drawn")]
@@ -76,11 +77,13 @@ pub enum FigureError {
     },
     /// The picture is of two classes.
     #[error(
-        "this picture is of two classes, but there are {n_classes}; choose the one to be told from the rest"
+        "this picture is of two classes, but there are {}: {}; choose one against the rest",
+        classes.len(),
+        named(classes)
     )]
     NotTwoClasses {
         /// Classes of the data.
-        n_classes: usize,
+        classes: Vec<String>,
     },
     /// No feature goes by this name or number.
     #[error("there is no feature `{name}`; there are {known}, or numbers from 1 to {width}")]
@@ -102,4 +105,25 @@ pub enum FigureError {
         /// Features of the model.
         features: usize,
     },
+}
+
+/// The first of many names.
+fn named(names: &[String]) -> String {
+    let first: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
+    format!("{}{}", first.join(", "), if names.len() > 12 { ", …" } else { "" })
+}
+
+/// What models are asked for.
+fn words(tasks: &[Task]) -> String {
+    tasks.iter().map(Task::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+/// The kinds for such models.
+fn others(task: Task) -> String {
+    let names: Vec<&str> =
+        FIGURES.iter().filter(|figure| figure.tasks.contains(&task)).map(|figure| figure.name).collect();
+    match names.as_slice() {
+        [only] => format!("`plot {only}` is for those"),
+        names => format!("kinds for those: {}", names.join(", ")),
+    }
 }

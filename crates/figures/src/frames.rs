@@ -65,7 +65,7 @@ pub(crate) fn draw(
     let mut legend = None;
     // Frames are laid out alike, whatever they say.
     let notes_of = |round: &Step| -> Vec<String> {
-        std::iter::once(told(round, &traced.outputs)).chain(all_notes.iter().cloned()).collect()
+        std::iter::once(note(round, &traced.outputs)).chain(all_notes.iter().cloned()).collect()
     };
     let end = if n_more > 0 {
         let more = counted(n_more, "more step", "more steps");
@@ -131,7 +131,7 @@ fn became(ending: &str) -> String {
 }
 
 /// What happened in a round, in a line.
-fn told(round: &Step, outputs: &[String]) -> String {
+fn note(round: &Step, outputs: &[String]) -> String {
     let (weights, bias) = &round.planes[round.output];
     let more = if weights.len() > SPELLED_OUT { ", …" } else { "" };
     let weights: Vec<String> = weights.iter().take(SPELLED_OUT).map(|weight| number(*weight)).collect();

@@ -4,6 +4,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::core::{Bias, Stopped};
 use rosenblatt::curves::{Growth, growth};
 use rosenblatt::recipe::with_positive;
@@ -13,13 +14,14 @@ use std::time::Duration;
 
 /// How long a margin is looked for.
 const MOST_TIME: Duration = Duration::from_secs(5);
-/// So many rows take a while to be decided.
+/// How many rows take a while to be decided.
 const MANY_ROWS: usize = 20_000;
 
 pub(crate) const MISTAKES: Figure = Figure {
     name: "mistakes",
     about: "mistakes so far against the bound (R/margin)^2",
     needs: Needs::Run,
+    tasks: &[Task::Classes],
     textbook: true,
     settings: &[CLASS],
     draw: draw_mistakes,
@@ -28,6 +30,7 @@ pub(crate) const NORMS: Figure = Figure {
     name: "norms",
     about: "the length of the weights between its bounds",
     needs: Needs::Run,
+    tasks: &[Task::Classes],
     textbook: true,
     settings: &[CLASS],
     draw: draw_norms,
@@ -45,7 +48,7 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
     };
     let n_classes = data.labels().len();
     if n_classes != 2 {
-        return Err(FigureError::NotTwoClasses { n_classes });
+        return Err(FigureError::NotTwoClasses { classes: data.labels().names().to_vec() });
     }
     let (model, growth) = growth(&subject.spec, data)?;
     if growth.points.is_empty() {
@@ -77,6 +80,15 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
     Ok((growth, margin, vec![note]))
 }
 
+/// The class against the rest, if one was chosen, and the file.
+fn sides(subject: &Subject, settings: &Settings) -> String {
+    let class = settings.get(CLASS.name).filter(|_| subject.data.labels().len() > 2);
+    class.map_or_else(
+        || subject.source.clone(),
+        |class| format!("{class} against the rest, {}", subject.source),
+    )
+}
+
 fn draw_mistakes(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let (growth, margin, notes) = run(subject, settings)?;
     let mut points = vec![(0.0, 0.0)];
@@ -90,7 +102,7 @@ fn draw_mistakes(subject: &Subject, settings: &Settings, canvas: Canvas) -> Resu
     let bound = margin.map(|margin| (growth.radius / margin).powi(2));
     let levels = bound.map(|bound| Level { name: format!("(R/γ)² = {}", number(bound)), value: bound });
     let name = subject.spec.entry().info.name;
-    let title = settings.title(|| format!("Mistakes of the {name}, {}", subject.source));
+    let title = settings.title(|| format!("Mistakes of the {name}, {}", sides(subject, settings)));
     let series = vec![Series::new("mistakes", points).bare()];
     let lines = Lines {
         notes,
@@ -117,7 +129,7 @@ fn draw_norms(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<
         }
     }
     let name = subject.spec.entry().info.name;
-    let title = settings.title(|| format!("Weights of the {name} grow, {}", subject.source));
+    let title = settings.title(|| format!("Weights of the {name} grow, {}", sides(subject, settings)));
     let lines = Lines {
         notes,
         whole: (true, false),

@@ -23,6 +23,7 @@ mod boundary;
 mod confusion;
 mod curves;
 mod error;
+mod fit;
 mod frames;
 mod growth;
 mod margins;
@@ -31,6 +32,7 @@ mod page;
 mod precision;
 mod reliability;
 mod report;
+mod residuals;
 mod roc;
 mod sentences;
 mod settings;
@@ -40,12 +42,13 @@ mod weights;
 pub mod words;
 
 use rosenblatt::catalogue::{self, Catalogue};
+use rosenblatt::{Model, Task};
 
 pub use error::FigureError;
-pub use network::approximation;
-pub use report::{Report, report};
+pub use network::{Approximation, approximation};
+pub use report::{Fared, Report, report};
 pub use rosenblatt_plot::{Canvas, Look, Picture, PlotError, Svg, Terminal};
-pub use sentences::{TaggerReport, describe_estimate};
+pub use sentences::{TaggerReport, describe_estimate, list_attributes, list_labels, list_spans};
 pub use settings::{Setting, Settings, Takes};
 pub use subject::{Judged, Subject};
 
@@ -58,6 +61,8 @@ pub struct Figure {
     pub about: &'static str,
     /// What it is drawn from.
     pub needs: Needs,
+    /// What the models are asked for that it shows.
+    pub tasks: &'static [Task],
     /// Whether it shows a run as a textbook has it: rows unscaled, in the given order, the last hypothesis.
     pub textbook: bool,
     /// What can be chosen about it.
@@ -78,8 +83,6 @@ pub enum Needs {
     Probabilities,
     /// A run of its own; no model will do.
     Run,
-    /// A tagger of sentences, and nothing else.
-    Tagger,
 }
 
 /// The kinds of pictures.
@@ -95,6 +98,8 @@ pub const FIGURES: &[Figure] = &[
     precision::FIGURE,
     reliability::FIGURE,
     confusion::FIGURE,
+    fit::FIGURE,
+    residuals::FIGURE,
     sentences::TRANSITIONS,
 ];
 
@@ -113,7 +118,16 @@ impl Figure {
         canvas: Canvas,
     ) -> Result<Picture, FigureError> {
         settings.check(self)?;
+        self.check_task(subject.model.as_ref().map_or_else(|| subject.spec.task(), Model::task))?;
         (self.draw)(subject, settings, canvas)
+    }
+
+    /// An error if it does not show models that are asked for this.
+    pub fn check_task(&self, has: Task) -> Result<(), FigureError> {
+        if self.tasks.contains(&has) {
+            return Ok(());
+        }
+        Err(FigureError::OtherTask { figure: self.name, wants: self.tasks, has })
     }
 
     /// Whether these rows should be read, and learned from, as a textbook has it.

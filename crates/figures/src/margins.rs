@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::counted;
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::insight::margins;
 use rosenblatt_plot::{Canvas, Histogram, Picture, Range, number};
 
@@ -12,6 +13,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "margins",
     about: "how far rows are from the boundary, as a histogram",
     needs: Needs::Model,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[],
     draw,

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 /// More lines than this hide each other.
 const MOST_LINES: usize = 16;
-/// So many units are spelled out.
+/// How many units are spelled out.
 const SPELLED_OUT: usize = 4;
 
 /// The lines on which the first hidden units change sides, on the plane of both features of a scene; none where there
@@ -97,7 +97,7 @@ pub(crate) fn frames(
     let names = subject.data.labels().names();
     let canvas = if still { smaller(canvas) } else { canvas };
     let notes: Vec<Vec<String>> =
-        film.kept.iter().map(|(_, network)| told(network, &scene, subject)).collect();
+        film.kept.iter().map(|(_, network)| notes(network, &scene, subject)).collect();
     let room = notes.iter().map(|notes| note_lines(notes, canvas)).max().unwrap_or(0);
     let mut pictures = Vec::new();
     for ((epoch, network), notes) in film.kept.iter().zip(notes) {
@@ -138,7 +138,7 @@ pub(crate) fn frames(
 }
 
 /// What the hidden units are, and how they combine.
-fn told(network: &Network, scene: &Scene<'_>, subject: &Subject) -> Vec<String> {
+fn notes(network: &Network, scene: &Scene<'_>, subject: &Subject) -> Vec<String> {
     let sizes = network.sizes();
     let mut notes = Vec::new();
     if sizes.len() == 3 && sizes[0] <= 2 && sizes[1] <= SPELLED_OUT && sizes[2] == 1 {
@@ -203,8 +203,23 @@ fn curve(x: f64) -> f64 {
     bump(1.9, -1.8) + bump(-1.6, -0.6) + bump(1.5, 0.8) + bump(-1.3, 2.1)
 }
 
-/// Universal approximation: a curve, found by networks of ever more hidden units.
-pub fn approximation(canvas: Canvas, still: bool) -> Result<Picture, FigureError> {
+/// How close networks come to a curve.
+#[derive(Debug, Clone)]
+pub struct Approximation {
+    /// A network after the other.
+    pub film: Picture,
+    /// All side by side.
+    pub sheet: Picture,
+    /// How many hidden units each network has, and which share of the plane it puts on the wrong side.
+    pub errors: Vec<(usize, f64)>,
+}
+
+/// Universal approximation: a curve, found by networks of ever more hidden units. `begins` hears of each network how many
+/// units it has, and which share of the work is done before it.
+pub fn approximation(
+    canvas: Canvas,
+    mut begins: impl FnMut(usize, f64),
+) -> Result<Approximation, FigureError> {
     const UNITS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
     /// More rows would hide the curve.
     const SHOWN: usize = 150;
@@ -216,9 +231,13 @@ pub fn approximation(canvas: Canvas, still: bool) -> Result<Picture, FigureError
     let data = Dataset::from_rows(&rows, &rows.iter().map(side).collect::<Vec<_>>())
         .with_feature_names(["x", "y"].map(str::to_owned).to_vec());
     let names = data.labels().names().to_vec();
-    let canvas = if still { smaller(canvas) } else { canvas };
-    let mut pictures = Vec::new();
+    let canvases = [canvas, smaller(canvas)];
+    let (mut pictures, mut errors) = ([Vec::new(), Vec::new()], Vec::new());
+    // Drawing a network takes about as long as training twenty units.
+    let cost = |units: usize| (units + 20) as f64;
+    let all: f64 = UNITS.iter().map(|units| cost(*units)).sum();
     for units in UNITS {
+        begins(units, errors.iter().map(|(units, _)| cost(*units)).sum::<f64>() / all);
         let model = train(&spec(units)?, &data)?;
         let Some(network) = model.network() else { continue };
         let is_wrong = |row: &&[f64; 2]| names[verdict(network, &row[..]).class] != side(row);
@@ -234,19 +253,24 @@ pub fn approximation(canvas: Canvas, still: bool) -> Result<Picture, FigureError
         let scene = Scene::new(&subject, &settings, None)?;
         let mut dots = scene.dots(data.classes());
         dots.truncate(SHOWN);
-        let picture = Boundary {
-            notes: vec![format!("{} of the plane is on the wrong side.", percent(wrong))],
-            before: Some(&mut truth),
-            legend: Some(keys(&names)),
-            normal: false,
-            spacing: 3.0,
-            ..scene.boundary(title, &names, &dots, &mut decide)?
-        };
-        pictures.push(picture.draw(canvas));
+        for (canvas, pictures) in canvases.into_iter().zip(&mut pictures) {
+            let picture = Boundary {
+                notes: vec![format!("{} of the plane is on the wrong side.", percent(wrong))],
+                before: Some(&mut truth),
+                legend: Some(keys(&names)),
+                normal: false,
+                spacing: 3.0,
+                ..scene.boundary(title.clone(), &names, &dots, &mut decide)?
+            };
+            pictures.push(picture.draw(canvas));
+        }
+        errors.push((units, wrong));
     }
     let title = "A curve, found by ever more hidden units";
-    if still {
-        return Ok(Picture::sheet(title, &[], pictures, 2, canvas.ruler));
-    }
-    Ok(Picture { title: title.to_owned(), ..Picture::film(pictures, SECONDS) })
+    let [frames, tiles] = pictures;
+    Ok(Approximation {
+        film: Picture { title: title.to_owned(), ..Picture::film(frames, SECONDS) },
+        sheet: Picture::sheet(title, &[], tiles, 2, canvas.ruler),
+        errors,
+    })
 }

@@ -5,7 +5,7 @@
 use rosenblatt_plot::escaped;
 use std::fmt::Write as _;
 
-/// A name longer than this is cut, and told in full where the pointer rests.
+/// A name longer than this is cut, and shown in full where the pointer rests.
 const LONGEST_NAME: usize = 60;
 
 /// A page in the making.

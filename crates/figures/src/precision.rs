@@ -5,6 +5,7 @@ use crate::roc::{MOST_CURVES, Scale, UNIT};
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::roc::precision_recall;
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Series};
 
@@ -12,6 +13,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "precision-recall",
     about: "how many of those taken for a class are of it, as more of it are found",
     needs: Needs::HeldOut,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[HOLDOUT],
     draw,

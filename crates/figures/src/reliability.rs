@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::words::counted;
 use crate::{Figure, Needs};
+use rosenblatt::Task;
 use rosenblatt::insight::interval;
 use rosenblatt::roc::reliability;
 use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Series};
@@ -14,6 +15,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "reliability",
     about: "the calibration curve: how often what is given a probability comes true",
     needs: Needs::Probabilities,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[HOLDOUT],
     draw,

@@ -14,8 +14,10 @@ use rosenblatt::explain::{Contribution, Explainer, Explanation};
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::top_features_by_class;
 use rosenblatt::misclassified::Misclassified;
-use rosenblatt::{Dataset, Error, Evaluation, Model, Options, Spec, evaluate};
+use rosenblatt::model::{HeldNumbers, NumberEstimate};
+use rosenblatt::{Dataset, Error, Evaluation, Model, Options, Spec, Task, evaluate};
 use rosenblatt_plot::{Heat, Ruler, Tile};
+use std::sync::Arc;
 
 /// How many epochs a run for a picture takes at most.
 const MOST_EPOCHS: u64 = 100;
@@ -39,6 +41,8 @@ const FEW_CLASSES: usize = 12;
 const MOST_COLUMNS: usize = 20;
 /// Up to how many classes a table of them both ways fits a telephone.
 const FEW_COLUMNS: usize = 5;
+/// The shares of rows whose intervals are told.
+const INTERVALS: [f64; 3] = [0.5, 0.9, 0.99];
 /// Narrow enough for a telephone; wider screens show it larger.
 const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper, may_shrink: false };
 
@@ -69,11 +73,41 @@ pub struct Report<'a> {
     /// The texts of the wrong rows that are shown, if they are text.
     texts: Option<Vec<String>>,
     again: Option<String>,
-    wrong: Vec<Misclassified>,
+    /// The rows that it is most wrong about, and of how many wrong ones.
+    shown: Vec<Wrong>,
+    n_wrong: u64,
     /// Which rows the model is judged on.
     pub judged: Judged,
     /// How it fared.
-    pub evaluation: Evaluation,
+    pub fared: Fared,
+}
+
+/// How a model fared on rows.
+#[derive(Debug)]
+pub enum Fared {
+    /// At telling classes apart.
+    Classes(Evaluation),
+    /// At predicting numbers.
+    Numbers(Arc<HeldNumbers>),
+}
+
+impl Fared {
+    /// How many rows it was judged on.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Self::Classes(evaluation) => evaluation.rows,
+            Self::Numbers(numbers) => numbers.estimate.rows,
+        }
+    }
+}
+
+/// A row that is worth a look.
+#[derive(Debug)]
+struct Wrong {
+    row: u32,
+    /// What the reasons speak for or against.
+    class: u32,
+    heading: String,
 }
 
 impl<'a> Report<'a> {
@@ -89,8 +123,16 @@ impl<'a> Report<'a> {
     }
 
     fn of(name: &str, model: &'a Model, mut seen: Subject) -> Result<Self, Error> {
-        let (evaluation, wrong, judged) =
-            (seen.evaluation(model)?, seen.misclassified(model), seen.judged_on);
+        let judged = seen.judged_on;
+        let (fared, shown, n_wrong) = if model.task() == Task::Numbers {
+            let numbers = seen.numbers(model)?;
+            let (shown, n_wrong) = furthest_off(&numbers);
+            (Fared::Numbers(numbers), shown, n_wrong)
+        } else {
+            let wrong = seen.misclassified(model);
+            let shown = wrong.iter().take(SHOWN).map(|wrong| mistaken(model, &seen.data, wrong)).collect();
+            (Fared::Classes(seen.evaluation(model)?), shown, wrong.len() as u64)
+        };
         // A run for a picture takes no longer because a file says so.
         let options = seen.spec.options();
         if options.epochs > MOST_EPOCHS
@@ -99,7 +141,7 @@ impl<'a> Report<'a> {
             seen.spec = shorter;
         }
         let name = name.to_owned();
-        Ok(Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation })
+        Ok(Self { name, model, seen, proof: None, texts: None, again: None, shown, n_wrong, judged, fared })
     }
 
     /// The data it is about.
@@ -133,14 +175,10 @@ impl<'a> Report<'a> {
     /// Looks the wrong rows up in the source they came from.
     pub fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
         if self.model.schema().is_some_and(|schema| schema.texts().next().is_some()) {
-            let rows: Vec<u32> = self.shown().iter().map(|wrong| wrong.row).collect();
+            let rows: Vec<u32> = self.shown.iter().map(|wrong| wrong.row).collect();
             self.texts = texts(source, read, &rows)?;
         }
         Ok(())
-    }
-
-    fn shown(&self) -> &[Misclassified] {
-        &self.wrong[..self.wrong.len().min(SHOWN)]
     }
 
     /// The page.
@@ -158,8 +196,7 @@ impl<'a> Report<'a> {
     }
 
     fn summary(&self, page: &mut Page) {
-        let (model, evaluation) = (self.model, &self.evaluation);
-        let (low, high) = evaluation.interval();
+        let model = self.model;
         let is_learned = self.judged == Judged::Learned;
         if is_learned && let Some(told) = describe_estimate(model) {
             page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));
@@ -172,6 +209,11 @@ impl<'a> Report<'a> {
             Judged::SetAside => "held-out error",
             Judged::Others => "error",
         };
+        let evaluation = match &self.fared {
+            Fared::Classes(evaluation) => evaluation,
+            Fared::Numbers(numbers) => return self.summary_of_numbers(page, of, &numbers.estimate),
+        };
+        let (low, high) = evaluation.interval();
         page.lead(&format!(
             "{} of {} right. The {of} is {}, and with 95 % confidence between {} and {}.",
             percent(evaluation.accuracy()),
@@ -180,12 +222,7 @@ impl<'a> Report<'a> {
             percent(low),
             percent(high)
         ));
-        let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
-        if is_learned {
-            page.warning(&judged);
-        } else {
-            page.paragraph(&judged);
-        }
+        self.judged_on(page);
         let summary = model.training_summary();
         // What was found on rows that were not learned from goes before what the model makes of those it knows.
         let estimate = summary.estimate.filter(|_| is_learned);
@@ -213,10 +250,53 @@ impl<'a> Report<'a> {
         page.tiles(&tiles);
     }
 
+    fn summary_of_numbers(&self, page: &mut Page, of: &str, estimate: &NumberEstimate) {
+        let NumberEstimate { rmse, mae, r2, mean_rmse, median_mae, .. } = estimate;
+        page.lead(&format!(
+            "The {of} is {}, and with 95 % confidence between {} and {}: the root of the mean squared difference between \
+             the true {} and the prediction.",
+            short_number(rmse.value),
+            short_number(rmse.low),
+            short_number(rmse.high),
+            self.target(),
+        ));
+        self.judged_on(page);
+        if rmse.value >= *mean_rmse {
+            page.warning("This is no better than always saying the mean.");
+        }
+        page.tiles(&[
+            (short_number(rmse.value), of),
+            (short_number(mae.value), "mean absolute error"),
+            (percent(r2.value.max(0.0)), "of the variance explained (R2)"),
+            (short_number(*mean_rmse), "error of always saying the mean"),
+            (short_number(*median_mae), "mean absolute error of always saying the median"),
+            (count(self.model.training_summary().rows as u64), "rows learned from"),
+            (count(self.model.width() as u64), "features"),
+        ]);
+    }
+
+    /// What is predicted, if that is a number.
+    fn target(&self) -> &str {
+        self.model.labels().names().first().map_or("", String::as_str)
+    }
+
+    fn judged_on(&self, page: &mut Page) {
+        let judged = format!("{}.", capital(&self.judged.sentence(self.fared.rows())));
+        if self.judged == Judged::Learned {
+            page.warning(&judged);
+        } else {
+            page.paragraph(&judged);
+        }
+    }
+
     fn quality(&self, page: &mut Page) {
         page.section("How good it is");
-        tables(page, &self.evaluation);
-        if self.evaluation.labels.len() > FEW_COLUMNS {
+        let evaluation = match &self.fared {
+            Fared::Classes(evaluation) => evaluation,
+            Fared::Numbers(numbers) => return self.quality_of_numbers(page, numbers),
+        };
+        tables(page, evaluation);
+        if evaluation.labels.len() > FEW_COLUMNS {
             self.picture(page, "confusion", "The confusion matrix: what rows of each class were taken for.");
         }
         self.picture(
@@ -230,7 +310,7 @@ impl<'a> Report<'a> {
             "How many of the rows taken for a class are of it, as more and more of its rows are found.",
         );
         self.picture(page, "reliability", "How often what was given a probability came true.");
-        if let Some(probability_scores) = self.evaluation.probability_scores {
+        if let Some(probability_scores) = evaluation.probability_scores {
             let fitted = if matches!(self.judged, Judged::SetAside | Judged::HeldOut) {
                 "; they were fitted on these very rows, so that on new ones both are a little worse"
             } else {
@@ -249,6 +329,40 @@ impl<'a> Report<'a> {
                     counted(training.rows, "row", "rows")
                 ));
                 tables(page, &training);
+            });
+        }
+    }
+
+    fn quality_of_numbers(&self, page: &mut Page, numbers: &HeldNumbers) {
+        self.picture(page, "fit", "True numbers beside predicted ones: on the line, a prediction is right.");
+        self.picture(
+            page,
+            "residuals",
+            "How far true numbers are above or below predictions. A pattern is something that the model lacks.",
+        );
+        let intervals: Vec<Vec<Cell>> = INTERVALS
+            .into_iter()
+            .filter_map(|share| Some((share, numbers.reach(share)?)))
+            .map(|(share, reach)| vec![Cell::Head(percent(share)), Cell::Number(short_number(reach))])
+            .collect();
+        if !intervals.is_empty() {
+            let from =
+                if self.judged == Judged::Learned { "these very rows, which it knows" } else { "these rows" };
+            page.paragraph(&format!(
+                "How far the true {} is from the prediction at most, in this share of {from}.",
+                self.target()
+            ));
+            page.table("Intervals.", &["share of rows", "up or down"], &intervals);
+        }
+        if self.judged == Judged::HeldOut
+            && let Ok(training) = self.model.evaluate_numbers(&self.seen.data)
+        {
+            page.fold("The rows it learned from", |page| {
+                page.paragraph(&format!(
+                    "Training error: {}, on {}. It says how well the model fits what it has seen, not what new rows may expect.",
+                    short_number(training.rmse.value),
+                    counted(training.rows, "row", "rows")
+                ));
             });
         }
     }
@@ -298,6 +412,9 @@ impl<'a> Report<'a> {
         if drawn && (self.is_of_pictures() || list_top_features(model).is_empty()) {
             return;
         }
+        if model.task() == Task::Numbers {
+            return page.paragraph(&format!("{}.", capital(list_top_features(model).trim_end())));
+        }
         page.paragraph(&format!(
             "The features that contribute most in favour of each class{}: a feature's weight times its value \
              is its share of the score.",
@@ -317,6 +434,9 @@ impl<'a> Report<'a> {
     }
 
     fn rows(&self, page: &mut Page) {
+        if self.model.task() == Task::Numbers {
+            return;
+        }
         page.section("Where the rows lie");
         // Of words, no two directions say anything.
         let is_text = self.model.schema().is_some_and(|schema| schema.texts().next().is_some());
@@ -336,39 +456,38 @@ impl<'a> Report<'a> {
 
     fn wrong(&self, page: &mut Page) {
         let (model, data) = (self.model, &self.seen.data);
-        let wrong = &self.wrong;
-        page.section("Misclassified rows worth a look");
-        if wrong.is_empty() {
+        let is_number = model.task() == Task::Numbers;
+        page.section(if is_number { "Rows furthest off" } else { "Misclassified rows worth a look" });
+        if self.shown.is_empty() {
             return page.paragraph("There are none.");
         }
+        let (what, why) = if is_number {
+            (
+                "row",
+                "those first that are furthest off. Where a number is far from all that is like it, it may be wrong",
+            )
+        } else {
+            (
+                "wrong row",
+                "the most confident mistakes first. Where the model is sure and wrong, the label may be, too",
+            )
+        };
+        let rows = counted(self.n_wrong, what, &format!("{what}s"));
         page.paragraph(&format!(
-            "{}, the most confident mistakes first. Where the model is sure and wrong, the label may be, too.{}",
-            if wrong.len() > SHOWN {
-                format!("{SHOWN} of {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
-            } else {
-                counted(wrong.len() as u64, "wrong row", "wrong rows")
-            },
+            "{}, {why}.{}",
+            if self.n_wrong > SHOWN as u64 { format!("{SHOWN} of {rows}") } else { rows },
             if self.judged == Judged::HeldOut {
                 " What speaks for and against is that of the model that was kept, which knows these rows by now."
             } else {
                 ""
             }
         ));
-        let shown = self.shown();
-        for (place, (wrong, explanation)) in shown.iter().zip(explanations(model, data, shown)).enumerate() {
-            let sure = match wrong.probability {
-                Some(probability) => format!("{} sure", percent(probability)),
-                None => format!("ahead by {}", short_number(wrong.score_gap)),
-            };
-            let heading = format!(
-                "Row {}: {} taken for {}, {sure}",
-                count(u64::from(wrong.row) + 1),
-                shortened(data.labels().name(wrong.truth), LONGEST_CLASS),
-                shortened(model.labels().name(wrong.given), LONGEST_CLASS),
-            );
+        let sides = if is_number { ["raises it", "lowers it"] } else { ["in favour", "against"] };
+        let explained = self.shown.iter().zip(explanations(model, data, &self.shown));
+        for (place, (wrong, explanation)) in explained.enumerate() {
             let text = self.texts.as_ref().map(|texts| shortened(&texts[place], LONGEST_TEXT));
             let mut remarks = Vec::new();
-            for (what, side) in [("in favour", &explanation.in_favour), ("against", &explanation.against)] {
+            for (what, side) in sides.into_iter().zip([&explanation.in_favour, &explanation.against]) {
                 if !side.is_empty() {
                     remarks.push((what, contributions(model, side)));
                 }
@@ -377,25 +496,25 @@ impl<'a> Report<'a> {
                 remarks
                     .push(("said", "no feature of the row has a weight; the bias alone decided".to_owned()));
             }
-            page.card(&heading, self.portrait(wrong).as_deref(), text.as_deref(), &remarks);
+            page.card(&wrong.heading, self.portrait(wrong.row).as_deref(), text.as_deref(), &remarks);
         }
     }
 
     /// A row that is a picture, as a picture.
-    fn portrait(&self, wrong: &Misclassified) -> Option<String> {
+    fn portrait(&self, row: u32) -> Option<String> {
         let picture = self.model.schema()?.picture.filter(|picture| picture.channels == 1)?;
         let n_pixels = (picture.width * picture.height).max(self.seen.data.width());
         let mut values = vec![0.0; n_pixels];
         visit!(self.seen.data.view(), examples => {
-            examples.row(wrong.row as usize).entries().for_each(|(feature, value)| values[feature] = value);
+            examples.row(row as usize).entries().for_each(|(feature, value)| values[feature] = value);
         });
         values.truncate(picture.width * picture.height);
-        let name = format!("row {}", count(u64::from(wrong.row) + 1));
+        let name = format!("row {}", count(u64::from(row) + 1));
         let tile = Tile { name, width: picture.width, values };
         let meaning = ["dark", "bright"].map(str::to_owned);
         let heat = Heat { title: String::new(), notes: Vec::new(), meaning, tiles: vec![tile] };
         let drawn = heat.draw(Canvas { width: PORTRAIT, height: PORTRAIT, ..Canvas::default() }).ok()?;
-        let ids = format!("row-{}", wrong.row);
+        let ids = format!("row-{row}");
         Some(drawn.svg(&Svg { ids: &ids, inline: true, ..Svg::default() }))
     }
 
@@ -410,11 +529,13 @@ impl<'a> Report<'a> {
             ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
             ("read-out", spec.readout().to_string()),
             ("epochs", count(model.training_summary().totals.epochs)),
-            ("mistakes while learning", count(model.training_summary().totals.mistakes)),
             ("order", spec.order().to_string()),
             ("bias", spec.bias().to_string()),
             ("seed", options.seed.to_string()),
         ];
+        if model.task() == Task::Classes {
+            facts.insert(3, ("mistakes while learning", count(model.training_summary().totals.mistakes)));
+        }
         if let Some(digest) = model.data_fingerprint() {
             facts.push(("fingerprint of the data", digest.to_owned()));
         }
@@ -451,6 +572,40 @@ impl<'a> Report<'a> {
     }
 }
 
+/// A row that was given the wrong class.
+fn mistaken(model: &Model, data: &Dataset, wrong: &Misclassified) -> Wrong {
+    let sure = match wrong.probability {
+        Some(probability) => format!("{} sure", percent(probability)),
+        None => format!("ahead by {}", short_number(wrong.score_gap)),
+    };
+    let heading = format!(
+        "Row {}: {} taken for {}, {sure}",
+        count(u64::from(wrong.row) + 1),
+        shortened(data.labels().name(wrong.truth), LONGEST_CLASS),
+        shortened(model.labels().name(wrong.given), LONGEST_CLASS),
+    );
+    Wrong { row: wrong.row, class: wrong.given, heading }
+}
+
+/// The rows whose numbers are furthest from what was predicted of them, and how many are off at all.
+fn furthest_off(numbers: &HeldNumbers) -> (Vec<Wrong>, u64) {
+    let off = |place: &usize| (numbers.targets[*place] - numbers.predicted[*place]).abs();
+    let mut places: Vec<usize> = (0..numbers.rows.len()).filter(|place| off(place) > 0.0).collect();
+    places.sort_by(|a, b| off(b).total_cmp(&off(a)));
+    let n_off = places.len() as u64;
+    let wrong = places.into_iter().take(SHOWN).map(|place| {
+        let (row, truth, predicted) = (numbers.rows[place], numbers.targets[place], numbers.predicted[place]);
+        let heading = format!(
+            "Row {}: {} where {} is predicted",
+            count(u64::from(row) + 1),
+            short_number(truth),
+            short_number(predicted)
+        );
+        Wrong { row, class: 0, heading }
+    });
+    (wrong.collect(), n_off)
+}
+
 /// What rows of each class were taken for, and how often that was right.
 fn tables(page: &mut Page, evaluation: &Evaluation) {
     let names = evaluation.labels.names();
@@ -485,11 +640,11 @@ fn tables(page: &mut Page, evaluation: &Evaluation) {
     }
 }
 
-fn explanations(model: &Model, data: &Dataset, wrong: &[Misclassified]) -> Vec<Explanation> {
+fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {
     let mut explainer = Explainer::new(model);
     visit!(data.view(), examples => {
-        let explain = |wrong: &Misclassified| {
-            explainer.explain(examples.row(wrong.row as usize), wrong.given, CONTRIBUTIONS)
+        let explain = |wrong: &Wrong| {
+            explainer.explain(examples.row(wrong.row as usize), wrong.class, CONTRIBUTIONS)
         };
         wrong.iter().map(explain).collect()
     })

@@ -4,8 +4,8 @@ use crate::error::FigureError;
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
-use rosenblatt::Model;
 use rosenblatt::roc::roc;
+use rosenblatt::{Model, Task};
 use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Range, Series, number};
 
 /// More curves than this are a thicket.
@@ -19,6 +19,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "roc",
     about: "how many are found at the price of how many false alarms",
     needs: Needs::HeldOut,
+    tasks: &[Task::Classes],
     textbook: false,
     settings: &[HOLDOUT],
     draw,

@@ -6,9 +6,9 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{count, counted, percent, short_number};
 use crate::{Figure, Needs};
-use rosenblatt::Model;
 use rosenblatt::sequence::spans::{Agreement, Count};
 use rosenblatt::tagger::{Mistaken, Tagger, TaggerEstimate};
+use rosenblatt::{Model, Task};
 use rosenblatt_plot::{Canvas, Confusion, Picture, PlotError, Svg, Transitions};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ const REASONS: usize = 4;
 pub(crate) const TRANSITIONS: Figure = Figure {
     name: "transitions",
     about: "which labels of a tagger follow which, and how gladly",
-    needs: Needs::Tagger,
+    needs: Needs::ModelOnly,
+    tasks: &[Task::Tags],
     textbook: false,
     settings: &[],
     draw,
@@ -30,7 +31,7 @@ pub(crate) const TRANSITIONS: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let tagger = subject.model.as_ref().and_then(Model::tagger);
-    let tagger = tagger.ok_or(FigureError::NoTagger { figure: TRANSITIONS.name })?;
+    let tagger = tagger.ok_or(FigureError::NoModel)?;
     tagger.weights()?;
     let title = settings.title(|| format!("Which label follows which, {}", subject.source));
     Ok(transitions(tagger, title, canvas)?)
@@ -129,24 +130,10 @@ impl TaggerReport<'_> {
     fn quality(&self, page: &mut Page) {
         let agreement = &self.agreement;
         page.section("How good it is");
-        let row = |name: &str, count_of: &Count| {
-            vec![
-                Cell::Head(name.to_owned()),
-                Cell::Number(count(count_of.gold)),
-                Cell::Number(count(count_of.found)),
-                Cell::Number(percent(count_of.precision())),
-                Cell::Number(percent(count_of.recall())),
-                Cell::Number(format!("{:.2}", 100.0 * count_of.f1())),
-            ]
-        };
-        let head = |what| [what, "there", "found", "precision", "recall", "F1"];
         if agreement.has_spans() {
-            let mut rows = vec![row("all", &agreement.all_spans())];
-            rows.extend(agreement.spans.iter().map(|(name, count)| row(name, count)));
-            page.table("Spans, as conlleval counts them.", &head("spans"), &rows);
+            listed(page, "Spans, as conlleval counts them.", list_spans(agreement));
         }
-        let rows: Vec<Vec<Cell>> = agreement.labels.iter().map(|(name, count)| row(name, count)).collect();
-        page.table("Tokens, label by label.", &head("label"), &rows);
+        listed(page, "Tokens, label by label.", list_labels(agreement));
         self.confusion(page);
     }
 
@@ -179,7 +166,8 @@ impl TaggerReport<'_> {
             notes.push(format!("Most often: {}.", told.join(", ")));
         }
         let title = format!("Which label is taken for which, {}", self.source);
-        let drawn = Confusion { title, notes, classes: &names, counts: &counts }.draw(Canvas::default());
+        let drawn = Confusion { title, notes, classes: &names, counts: &counts, written: count }
+            .draw(Canvas::default());
         put(page, drawn, "confusion", "What tokens of each label were taken for.");
     }
 
@@ -192,9 +180,7 @@ impl TaggerReport<'_> {
         let names = tagger.labels().iter().enumerate().take(MOST_LABELS);
         let rows: Vec<Vec<Cell>> = names
             .map(|(label, name)| {
-                let tops = tagger.top_attributes(label as u32, TOP_ATTRIBUTES).unwrap_or_default();
-                let tops: Vec<String> =
-                    tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect();
+                let tops = list_attributes(tagger, label as u32, TOP_ATTRIBUTES);
                 vec![Cell::Head(name.clone()), Cell::Text(tops.join(", "))]
             })
             .collect();
@@ -279,6 +265,46 @@ impl TaggerReport<'_> {
         }
         page.facts("Its description.", &facts);
     }
+}
+
+/// How well each type of spans was found, below the names of the columns and a row of all of them.
+pub fn list_spans(agreement: &Agreement) -> Vec<Vec<String>> {
+    let all = ("all".to_owned(), agreement.all_spans());
+    counts("spans", std::iter::once((&all.0, &all.1)).chain(&agreement.spans))
+}
+
+/// How well each label was found, below the names of the columns.
+pub fn list_labels(agreement: &Agreement) -> Vec<Vec<String>> {
+    counts("label", &agreement.labels)
+}
+
+fn counts<'a>(what: &str, of: impl IntoIterator<Item = (&'a String, &'a Count)>) -> Vec<Vec<String>> {
+    let share = |share: f64| format!("{:.2} %", 100.0 * share);
+    let row = |(name, of): (&String, &Count)| {
+        let f1 = format!("{:.2}", 100.0 * of.f1());
+        vec![name.clone(), share(of.precision()), share(of.recall()), f1, count(of.gold), count(of.found)]
+    };
+    let head = [what, "precision", "recall", "F1", "there", "found"].map(str::to_owned).to_vec();
+    std::iter::once(head).chain(of.into_iter().map(row)).collect()
+}
+
+/// The attributes with the largest weights for a label, each with its weight; none where hypotheses vote.
+pub fn list_attributes(tagger: Tagger<'_>, label: u32, n: usize) -> Vec<String> {
+    let tops = tagger.top_attributes(label, n).unwrap_or_default();
+    tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect()
+}
+
+/// A table of numbers whose first row names the columns.
+fn listed(page: &mut Page, caption: &str, rows: Vec<Vec<String>>) {
+    let mut rows = rows.into_iter();
+    let head = rows.next().unwrap_or_default();
+    let cell = |(column, text)| if column == 0 { Cell::Head(text) } else { Cell::Number(text) };
+    let cells = |row: Vec<String>| row.into_iter().enumerate().map(cell).collect();
+    page.table(
+        caption,
+        &head.iter().map(String::as_str).collect::<Vec<_>>(),
+        &rows.map(cells).collect::<Vec<_>>(),
+    );
 }
 
 /// What sentences that were not learned from say, in a line.

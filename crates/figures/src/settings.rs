@@ -16,7 +16,7 @@ pub struct Setting {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
-    /// What it is unless somebody says otherwise; empty if that depends.
+    /// Its default; empty if that depends.
     pub default: &'static str,
     /// What it is where it is named without a value; empty if it needs one.
     pub bare: &'static str,
@@ -30,7 +30,7 @@ impl Setting {
         Self { name, meaning, default: "false", bare: "true", takes: Takes::Switch }
     }
 
-    /// One that has a value, and this one unless somebody says otherwise.
+    /// One that has a value, with this default.
     pub(crate) const fn new(
         name: &'static str,
         meaning: &'static str,
@@ -82,7 +82,7 @@ impl fmt::Display for Takes {
 }
 
 impl Takes {
-    /// Whether a value makes sense, as far as can be told without the data.
+    /// Whether a value makes sense, as far as is clear without the data.
     pub fn holds(self, text: &str) -> bool {
         match self {
             Self::Switch => text.parse::<bool>().is_ok(),

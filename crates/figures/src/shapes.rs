@@ -7,13 +7,14 @@ use crate::{Figure, Needs};
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::data::Visitor;
 use rosenblatt::insight::{Curve, curves};
-use rosenblatt::{Error, Model};
+use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Ruler, Series, number};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "shapes",
-    about: "how much the values of each column that bends add to the score, and how many rows have them",
+    about: "how much the values of each column that bends add to the score or number, and how many rows have them",
     needs: Needs::Model,
+    tasks: &[Task::Classes, Task::Numbers],
     textbook: false,
     settings: &[TOP, CLASS],
     draw,
@@ -38,10 +39,18 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     if columns.is_empty() {
         return Err(PlotError::Nothing { what: "columns that bend; train with `shape`".to_owned() }.into());
     }
-    let mut notes =
-        vec![format!("{}.", subject.learner()), format!("Up: for {}; 0 is the mean.", names[class as usize])];
+    let (up, moved) = match model.task() {
+        Task::Numbers => ("more", names[class as usize].as_str()),
+        _ => ("for", "scores"),
+    };
+    let up = format!("Up: {up} {}; 0 is the mean.", names[class as usize]);
+    let mut notes = vec![format!("{}.", subject.learner()), up];
     if columns.len() > most {
         notes.push(format!("The {most} of {} columns that matter most; `top` shows more.", columns.len()));
+    }
+    let n_surfaces = model.schema().map_or(0, |schema| schema.surfaces().len());
+    if n_surfaces > 0 {
+        notes.push(format!("Left out: what pairs of columns add together, {n_surfaces} in all."));
     }
     let is_alone = columns.len().min(most) == 1 || canvas.ruler == Ruler::Terminal || canvas.is_narrow();
     let (width, height) = if is_alone {
@@ -52,7 +61,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let panels: Result<Vec<Picture>, PlotError> = columns
         .into_iter()
         .take(most)
-        .map(|column| column.draw(class, Canvas { width, height, ..canvas }))
+        .map(|column| column.draw(class, moved, Canvas { width, height, ..canvas }))
         .collect();
     let title = settings.title(|| format!("Curves, {}", subject.source));
     Ok(Picture::sheet(&title, &notes, panels?, if is_alone { 1 } else { 2 }, canvas.ruler))
@@ -105,11 +114,11 @@ fn ranked(model: &Model, class: u32, subject: &Subject) -> Vec<Shown> {
 }
 
 impl Shown {
-    fn draw(self, class: u32, canvas: Canvas) -> Result<Picture, PlotError> {
+    fn draw(self, class: u32, moved: &str, canvas: Canvas) -> Result<Picture, PlotError> {
         let Self { curve, values, importance } = self;
         let mut levels = vec![Level { name: String::new(), value: 0.0 }];
         levels.extend(curve.missing.map(|value| Level { name: "missing".to_owned(), value }));
-        let title = format!("{}: moves scores by {} in the mean", curve.column, number(importance));
+        let title = format!("{}: moves {moved} by {} in the mean", curve.column, number(importance));
         let series = Series::new("", curve.points).colour(class as usize).bare();
         let lines = Lines {
             levels,

@@ -11,12 +11,12 @@ use rosenblatt::core::{Hyperplanes, Observer, Readout, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
 use rosenblatt::evaluate::{evaluate_rows, matched};
 use rosenblatt::misclassified::{Misclassified, misclassified};
-use rosenblatt::model::HeldOut;
+use rosenblatt::model::{HeldNumbers, HeldOut};
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
 use rosenblatt::split::split;
-use rosenblatt::{Dataset, Error, Evaluation, Labels, Model, Online, Options, Spec, Task, Training, train};
+use rosenblatt::{Dataset, Error, Evaluation, Labels, Model, Online, Options, Spec, Training, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -81,6 +81,8 @@ pub struct Subject {
     pub judged_on: Judged,
     /// What was predicted of them by trainings that did not learn from them, if that is what it is judged by.
     pub held_out: Option<Arc<HeldOut>>,
+    /// The same where numbers are predicted.
+    pub numbers: Option<Arc<HeldNumbers>>,
     /// For each row, whether the run made a step for it, if that was watched.
     pub support: Option<Vec<bool>>,
     /// What the hyperplane is, in a few words, where it was not learned by the spec.
@@ -97,7 +99,7 @@ impl Subject {
         let summary = model.training_summary();
         let is_refitted = summary.estimate.is_some_and(|estimate| estimate.refitted);
         let is_split_at_random = summary.time.is_none() && summary.group.is_none();
-        let mut held_out = None;
+        let (mut held_out, mut numbers) = (None, None);
         let judged_on = if data.is_empty() || !model.is_of(&data) {
             Judged::Others
         } else if let Some(share) = summary.held_out.filter(|_| !is_refitted && is_split_at_random) {
@@ -106,6 +108,10 @@ impl Subject {
         } else if let Some(known) = model.held_out() {
             rows = known.rows().to_vec();
             held_out = Some(Arc::clone(known));
+            Judged::HeldOut
+        } else if let Some(known) = model.held_numbers() {
+            rows.clone_from(&known.rows);
+            numbers = Some(Arc::clone(known));
             Judged::HeldOut
         } else {
             Judged::Learned
@@ -121,6 +127,7 @@ impl Subject {
             judged,
             judged_on,
             held_out,
+            numbers,
             rows,
             data,
             model: Some(model),
@@ -143,7 +150,7 @@ impl Subject {
         }
         let rows: Vec<u32> = (0..self.data.len() as u32).collect();
         let judged = format!("{} {}", count(rows.len() as u64), Judged::Learned.word());
-        Self { rows, judged, judged_on: Judged::Learned, held_out: None, ..self }
+        Self { rows, judged, judged_on: Judged::Learned, held_out: None, numbers: None, ..self }
     }
 
     /// What is right and wrong of the rows it is judged on.
@@ -155,6 +162,14 @@ impl Subject {
                 Ok(evaluation)
             }
             None => evaluate_rows(model, &self.data, &self.rows),
+        }
+    }
+
+    /// What is predicted of the rows it is judged on, where that is numbers, and how far off that is.
+    pub(crate) fn numbers(&self, model: &Model) -> Result<Arc<HeldNumbers>, Error> {
+        match &self.numbers {
+            Some(numbers) => Ok(Arc::clone(numbers)),
+            None => model.judge_numbers(&self.data, &self.rows).map(Arc::new),
         }
     }
 
@@ -176,9 +191,7 @@ impl Subject {
         spec: Spec,
     ) -> Result<Self, FigureError> {
         settings.check(figure)?;
-        if spec.task() != Task::Classes {
-            return Err(Error::OtherTask { has: spec.task(), wants: Task::Classes }.into());
-        }
+        figure.check_task(spec.task())?;
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = counted(data.len() as u64, "row", "rows");
         let (source, scaler) = (file_name(&source.into()).to_owned(), schema.scaler.clone());
@@ -192,6 +205,7 @@ impl Subject {
             judged,
             judged_on: Judged::Others,
             held_out: None,
+            numbers: None,
             support: None,
             named: None,
             framed: None,

@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::{feature_name, weights_for};
-use rosenblatt::{Error, Model};
+use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
@@ -17,6 +17,7 @@ pub(crate) const FIGURE: Figure = Figure {
     name: "weights",
     about: "the top features as bars, or the weights of pixels as a picture",
     needs: Needs::ModelOnly,
+    tasks: &[Task::Classes, Task::Numbers],
     textbook: false,
     settings: &[TOP, CLASS, IMAGE],
     draw,
@@ -107,6 +108,9 @@ fn bars(
             let sides = match model.labels().names() {
                 [first, second] if second == name => {
                     format!("To the right: for {second}; to the left: for {first}.")
+                }
+                _ if model.task() == Task::Numbers => {
+                    format!("To the right: raises {name}; to the left: lowers it.")
                 }
                 _ => format!("To the right: for {name}; to the left: against it."),
             };

@@ -1,6 +1,7 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
-use rosenblatt::core::Stopped;
+use rosenblatt::core::{Readout, Stopped};
+pub use rosenblatt::data::words::{count, counted};
 use rosenblatt::evaluate::ProbabilityScores;
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::{
@@ -16,26 +17,8 @@ use std::fmt::Write as _;
 pub const TOP_FEATURES: usize = 8;
 /// Up to how many features without names are worth naming by number.
 const FEW_FEATURES: usize = 200;
-/// Up to how many classes are told one by one.
+/// Up to how many classes are listed one by one.
 const FEW_CLASSES: usize = 12;
-
-/// A number with its thousands apart.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut spaced = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            spaced.push(',');
-        }
-        spaced.push(digit);
-    }
-    spaced
-}
-
-/// `1 row`, `2 rows`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
-}
 
 /// A share as per cent, with as many digits as make sense. What is not all of them is never 100.0 %.
 pub fn percent(share: f64) -> String {
@@ -59,6 +42,17 @@ pub fn short_number(number: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Which of the hypotheses of a run a model predicts with, in a few words.
+fn hypothesis(readout: Readout) -> &'static str {
+    match readout {
+        Readout::Last => "with the last weights",
+        Readout::Averaged(_) => "with averaged weights",
+        Readout::Voted => "with the votes of all weights",
+        Readout::Pocket => "with the best weights so far (pocket)",
+        Readout::Random => "with weights drawn at random",
+    }
+}
+
 /// How a model was trained, in a line or two.
 pub fn describe_training(model: &Model) -> String {
     let (spec, summary) = (model.spec(), model.training_summary());
@@ -70,14 +64,14 @@ pub fn describe_training(model: &Model) -> String {
         format!(" of {} units ({}),", sizes.join("-"), network.activation())
     });
     let mut text = format!(
-        "{}{kernel}{network} read out {}: {} over {}",
+        "{}{kernel}{network} {}: {} over {}",
         spec.entry().info.name,
-        spec.readout(),
+        hypothesis(spec.readout()),
         counted(totals.epochs, "epoch", "epochs"),
         counted(summary.rows as u64, "row", "rows"),
     );
     if model.task() == Task::Classes {
-        let _ = write!(text, ", {}", counted(totals.mistakes, "mistake", "mistakes"));
+        let _ = write!(text, ", {} while learning", counted(totals.mistakes, "mistake", "mistakes"));
     }
     let ended = match summary.stopped {
         Stopped::Clean if model.map().is_some() => {
@@ -97,8 +91,8 @@ pub fn describe_training(model: &Model) -> String {
         Stopped::Converged if model.network().is_some() => "converged: the loss no longer fell",
         Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
         Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
-        Stopped::Updates => "stopped at the limit of updates",
-        Stopped::Epochs => "stopped at the limit of epochs",
+        Stopped::Updates => "stopped after the maximum number of updates",
+        Stopped::Epochs => "stopped after the maximum number of epochs",
     };
     if let Some(map) = map(model) {
         let _ = write!(text, "\n{map}");
@@ -242,7 +236,7 @@ fn map(model: &Model) -> Option<String> {
 /// Which columns matter, the one that is missed most first; nothing if that is not known.
 pub fn list_importance(model: &Model) -> String {
     let Some(importance) = model.importance() else { return String::new() };
-    let (what, told): (_, fn(f64) -> String) = match importance.measure {
+    let (what, spelt): (_, fn(f64) -> String) = match importance.measure {
         Measure::LogLoss => ("log loss", |rise| format!("{rise:.3}")),
         Measure::Error => ("error", percent),
     };
@@ -252,7 +246,7 @@ pub fn list_importance(model: &Model) -> String {
     for column in missed.iter().take(TOP_FEATURES) {
         let (low, high) = column.interval;
         let _ =
-            writeln!(text, "  {}: {} ({} to {})", column.column, told(column.rise), told(low), told(high));
+            writeln!(text, "  {}: {} ({} to {})", column.column, spelt(column.rise), spelt(low), spelt(high));
     }
     let n_more = missed.len().saturating_sub(TOP_FEATURES);
     if n_more > 0 {

@@ -39,7 +39,7 @@ fn n_cards() -> Result<usize, Trouble> {
         return Err(Trouble::NoDriver);
     }
     let mut version = 0;
-    // SAFETY: writes one number where it is told to.
+    // SAFETY: writes one number to the given place.
     unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(trouble)?;
     if version < OLDEST_DRIVER.0 {
         let found = format!("{}.{}", version / 1000, version % 1000 / 10);
@@ -121,7 +121,7 @@ pub(crate) struct Functions {
 pub(crate) const WHOLE_SHARED: u32 = 3 * (128 + 128) * 80;
 pub(crate) const TENSOR_SHARED: u32 = 3 * (128 + 64) * 160;
 
-/// The cards that are open. Opening takes a fifth of a second, and whoever opened one will likely want it again.
+/// The cards that are open. Opening takes a fifth of a second, and you will likely want an opened one again.
 static OPEN: Mutex<BTreeMap<usize, Arc<Card>>> = Mutex::new(BTreeMap::new());
 
 impl Card {
@@ -148,7 +148,8 @@ impl Card {
             return Err(Trouble::OldCard { name, found, needed: OLDEST_CARD.1 });
         }
         let context = CudaContext::new(number).map_err(trouble)?;
-        // SAFETY: every worker has a stream of its own and shares no memory with others, so nobody need be waited for.
+        // SAFETY: every worker has a stream of its own and shares no memory with others, so no other needs
+        // waiting for.
         unsafe { context.disable_event_tracking() };
         keep_memory(&context)?;
         let memory = context.mem_get_info().map(|(free, _)| free).map_err(trouble)?;
@@ -196,7 +197,7 @@ impl Card {
         &self.name
     }
 
-    /// A queue of work that waits for nobody else's.
+    /// A queue of work that waits for no other.
     pub(crate) fn stream(&self) -> Result<Arc<CudaStream>, Trouble> {
         self.context.new_stream().map_err(trouble)
     }
@@ -342,7 +343,7 @@ pub(crate) fn launch(
     }
     let grid_dim = (grid.0 as u32, grid.1 as u32, 1);
     let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: shared };
-    // SAFETY: as said above.
+    // SAFETY: as above.
     unsafe { args.launch(config) }.map(|_| ()).map_err(trouble)
 }
 
@@ -354,7 +355,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Asks for numbers of the card, which are here when the queue is empty: whoever asks must wait for that.
+    /// Asks for numbers of the card, which are here once the queue is empty: wait for that.
     pub(crate) fn fetch(
         &mut self,
         card: &Card,
@@ -369,14 +370,14 @@ impl Pinned {
             let mut memory: PinnedHostSlice<f64> = if let Some(place) = fitting {
                 spare.swap_remove(place)
             } else {
-                // SAFETY: nobody reads it before the card has written; flag 0 is memory that the processor reads
-                // quickly.
+                // SAFETY: it is not read before the card has written; flag 0 is memory that the processor
+                // reads quickly.
                 unsafe { card.context.alloc_pinned_with_flags(n, 0) }.map_err(trouble)?
             };
             self.from = memory.as_mut_ptr().map_err(trouble)? as usize;
             self.memory = Some(memory);
         }
-        // SAFETY: there is room for `n` numbers, and nobody looks at them before the queue is empty.
+        // SAFETY: there is room for `n` numbers, and they are not read before the queue is empty.
         let room = unsafe { std::slice::from_raw_parts_mut(self.from as *mut f64, n) };
         stream.memcpy_dtoh(&from.slice(..n), room).map_err(trouble)
     }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use rosenblatt_core::Random;
 
-    /// Whoever follows the filings has the log of every output in order, from any moment on.
+    /// The filings in order give the log of every output in order, from any moment on.
     #[test]
     fn lists_grow_in_log_order() {
         let mut random = Random::new(7);

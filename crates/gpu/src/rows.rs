@@ -41,7 +41,7 @@ impl Layout {
         if self == Self::Whole && !are_whole(rows.parts().2) { Self::Doubles } else { self }
     }
 
-    /// How many numbers a row takes, the zeros behind it included.
+    /// How many numbers a row takes, trailing zeros included.
     fn stride(self, width: usize) -> usize {
         match self {
             Self::Whole => width.next_multiple_of(64),
@@ -51,7 +51,7 @@ impl Layout {
         .max(8)
     }
 
-    /// How many bytes so many rows with so many entries take.
+    /// How many bytes this many rows with this many entries take.
     pub(crate) fn bytes(self, width: usize, n_rows: usize, n_entries: usize) -> usize {
         match self {
             Self::Whole => self.stride(width) * n_rows,
@@ -64,7 +64,7 @@ impl Layout {
 /// A number to which whole ones are added without loss, so that they stand in its last bits.
 const WHOLES: f64 = 4_503_599_627_370_496.0;
 
-/// Whether all of these fit a byte. So many are asked at once that it takes no branch each.
+/// Whether all of these fit a byte. Tests several at once, so that each takes no branch.
 fn are_whole(values: &[f64]) -> bool {
     let differs = |value: f64| {
         let byte = WHOLES.to_bits() | u64::from(byte_of(value));
@@ -109,7 +109,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Room<T> {
         self.there()
     }
 
-    /// Room for so many, all of them zero.
+    /// Room for `n` numbers, all of them zero.
     fn exactly(&mut self, stream: &Arc<CudaStream>, n: usize) -> Result<(), Trouble> {
         self.0 = None;
         self.0 = Some(stream.alloc_zeros::<T>(n.max(64)).map_err(trouble)?);
@@ -178,8 +178,8 @@ impl Store {
         (self.n_rows, self.n_entries) = (0, 0);
     }
 
-    /// Takes rows of another store of the same layout, by their numbers, and rows of zeros behind them, in the place of
-    /// what was there.
+    /// Takes rows of another store of the same layout, by their numbers, and rows of zeros after them, in the
+    /// place of what was there.
     pub(crate) fn pick(
         &mut self,
         card: &Card,
@@ -210,7 +210,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes room for so many rows in the place of what is there, so that none is moved when they come in parts.
+    /// Makes room for `n_rows` rows in the place of what is there, so that none is moved when they come in
+    /// parts.
     pub(crate) fn make_room(&mut self, stream: &Arc<CudaStream>, n_rows: usize) -> Result<(), Trouble> {
         self.norms2.hold(stream, n_rows, 0)?;
         match self.layout {
@@ -220,7 +221,7 @@ impl Store {
         }
     }
 
-    /// Makes room for exactly so many rows with their zeros.
+    /// Makes room for exactly `n_rows` rows with their zeros.
     pub(crate) fn reserve(&mut self, stream: &Arc<CudaStream>, n_rows: usize) -> Result<(), Trouble> {
         self.norms2.exactly(stream, n_rows)?;
         match self.layout {
@@ -230,7 +231,7 @@ impl Store {
         }
     }
 
-    /// Adds rows, and rows of zeros behind them, `n_new` in all.
+    /// Adds rows, and rows of zeros after them, `n_new` in all.
     pub(crate) fn append(
         &mut self,
         card: &Card,

@@ -88,13 +88,13 @@ enum ScoreKind {
 
 /// Which support rows are paired with which slots of the block.
 struct Pairing<'a> {
-    /// Which rows; all if nothing is said.
+    /// Which rows; all if `None`.
     listed: Option<&'a [u32]>,
     n_listed: usize,
     slots: Range<usize>,
     /// By slot of the block, from which place of the list on rows are needed.
     needed: Option<&'a [usize]>,
-    /// How long the values of a row are if they lie one behind the other, and not panel by panel.
+    /// How long the values of a row are if they are contiguous, and not panel by panel.
     line: usize,
 }
 
@@ -326,7 +326,7 @@ impl CardWorker {
         launch(args, (slots.len().div_ceil(8), 1), 256, 0)
     }
 
-    /// Into which parts the block is cut, so that its values with so many rows fit the memory.
+    /// Into which parts the block is cut, so that its values with this many rows fit the memory.
     fn parts(&self, n_listed: usize) -> Vec<Range<usize>> {
         let across = |block: &Store| if block.layout == Layout::Sparse { block.width } else { 0 };
         let per_panel = (n_listed + self.block.as_ref().map_or(0, across)).max(1) * PANEL * 8;
@@ -579,13 +579,13 @@ impl Worker for CardWorker {
         combination: &Combination,
         n_outputs: usize,
     ) -> Result<Vec<f64>, Trouble> {
-        let mut said = vec![0.0; self.n_slots * n_outputs];
+        let mut totals = vec![0.0; self.n_slots * n_outputs];
         let n_listed = supports.rows.len();
-        if n_listed > 0 && !said.is_empty() {
+        if n_listed > 0 && !totals.is_empty() {
             if self.combined.is_none() {
                 self.combined = Some(Combined::new(&self.stream, combination, n_outputs)?);
             }
-            self.sums.write(&self.stream, 0, &said)?;
+            self.sums.write(&self.stream, 0, &totals)?;
             for slots in self.parts(n_listed) {
                 self.pair_all(
                     supports.rows,
@@ -593,17 +593,17 @@ impl Worker for CardWorker {
                 )?;
                 self.hear(&slots, n_listed, n_outputs)?;
             }
-            self.stream.memcpy_dtoh(&self.sums.get()?.slice(..said.len()), &mut said).map_err(trouble)?;
+            self.stream.memcpy_dtoh(&self.sums.get()?.slice(..totals.len()), &mut totals).map_err(trouble)?;
             self.stream.synchronize().map_err(trouble)?;
         }
         if let Combination::Sums { biases, .. } = combination {
-            for (sums, bias) in said.chunks_exact_mut(PANEL).zip(biases.iter().cycle()) {
+            for (sums, bias) in totals.chunks_exact_mut(PANEL).zip(biases.iter().cycle()) {
                 for sum in sums {
                     *sum += bias;
                 }
             }
         }
-        Ok(said)
+        Ok(totals)
     }
 
     fn errors_at(
@@ -709,7 +709,7 @@ impl Replay {
 }
 
 impl CardWorker {
-    /// Adds up what is said of some slots.
+    /// Adds up the sums of some slots.
     fn hear(&mut self, slots: &Range<usize>, n_listed: usize, n_outputs: usize) -> Result<(), Trouble> {
         let combined = self.combined.as_mut().ok_or_else(lost)?;
         let mut out = self.sums.there()?.slice_mut(slots.start * n_outputs..slots.end * n_outputs);
@@ -773,7 +773,7 @@ impl Combined {
                         (since, bias) = (entry.round, entry.bias);
                     }
                     ends.push(entries.len() as u32);
-                    // Behind the last move, the hypothesis that was left.
+                    // After the last move, the hypothesis that was left.
                     entries.push(RawEntry::default());
                     lives.push(RawLife { lived: (rounds + 1 - since) as f64, bias });
                 }
@@ -809,7 +809,7 @@ impl Combined {
     }
 }
 
-/// These rows, one behind the other.
+/// These rows, contiguous.
 fn gather(rows: &Rows, listed: &[u32]) -> SparseRows {
     let mut gathered = SparseRows::default();
     for &row in listed {

@@ -14,8 +14,8 @@ fn the_code_is_that_of_the_source() {
     });
     // For drivers since CUDA 12.0, and for cards since 2020 and since Hopper.
     for (code, target) in [(CODE, ".target sm_80"), (TENSOR_CODE, ".target sm_90")] {
-        let said = code.lines().next().unwrap_or_default();
-        assert_eq!(said, format!("// of kernels.cu {hash:016x}"), "run compile.py again");
+        let header = code.lines().next().unwrap_or_default();
+        assert_eq!(header, format!("// of kernels.cu {hash:016x}"), "run compile.py again");
         assert!(code.contains(".version 8.0") && code.contains(target));
     }
 }
@@ -93,7 +93,7 @@ fn the_source_compiles_where_the_compiler_is() {
     assert_eq!(entries(&compiled), entries(CODE));
 }
 
-/// Whoever looks for cards is told which there are, or why there is none; nothing panics.
+/// The search for cards lists them, or says why there is none; nothing panics.
 #[test]
 fn cards_are_there_or_the_trouble_is_named() {
     match rosenblatt_gpu::cards() {

@@ -1,6 +1,6 @@
 //! A card gives the bits of the processor: the same mistakes, support rows, logs, scores and errors.
 //!
-//! These tests need a card, and are left out where nobody says that there is one: `cargo xtask test gpu` runs them.
+//! These tests need a card, and are left out unless asked for: `cargo xtask test gpu` runs them.
 
 #[path = "../../kernel/tests/problems/mod.rs"]
 mod problems;
@@ -125,6 +125,6 @@ fn a_card_that_is_not_there_is_named() {
     let found = rosenblatt_gpu::cards().unwrap();
     assert!(!found.is_empty() && found[0].memory > 1 << 30, "{found:?}");
     assert_eq!(Gpu::new(0).unwrap().name(), found[0].name);
-    let said = Gpu::new(found.len()).unwrap_err().to_string();
-    assert!(said.starts_with(&format!("there is no card number {}", found.len())), "{said}");
+    let message = Gpu::new(found.len()).unwrap_err().to_string();
+    assert!(message.starts_with(&format!("there is no card number {}", found.len())), "{message}");
 }

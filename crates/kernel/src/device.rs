@@ -16,7 +16,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// What a person calls it.
     fn name(&self) -> String;
 
-    /// How many rows it is best given at once while learning, when there are so many support rows; nothing if it does not
+    /// How many rows it is best given at once while learning, for this number of support rows; `None` if it does not
     /// matter to it.
     fn block(&self, _n_supports: usize) -> Option<usize> {
         None
@@ -35,18 +35,18 @@ pub trait Device: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Somebody to work with this kernel, to whose values `constant` is added. Nobody if the kernel is unknown here.
+    /// A worker for this kernel, to whose values `constant` is added. `None` if the device lacks the kernel.
     fn worker(&self, kernel: &dyn Kernel, constant: f64) -> Result<Option<Box<dyn Worker>>, Trouble>;
 }
 
-/// Somebody who computes with one kernel for one set of support rows, which only ever grows.
+/// Computes with one kernel for one set of support rows, which only ever grows.
 pub trait Worker: fmt::Debug + Send + Sync {
     /// Takes up a block of rows, which come in parts that follow each other; row `k` has the number `numbers[k]` and is
     /// from now on called slot `k`.
     fn pack(&mut self, supports: &Supports<'_>, parts: &[SparseRows], numbers: &[u32])
     -> Result<(), Trouble>;
 
-    /// Whether it would keep so many rows that are met again and again, by their numbers, until it is let go.
+    /// Whether it would keep this many rows that are met again and again, by their numbers, until it is let go.
     fn would_keep(&self, _supports: &Supports<'_>, _n_rows: usize) -> bool {
         false
     }

@@ -218,8 +218,8 @@ impl Expansion {
         let desk = kept.as_deref_mut().unwrap_or(&mut desk);
         let mut left = &mut scores[..];
         let mut hear = |spoken: &[f64], n_rows: usize| {
-            let (here, behind) = std::mem::take(&mut left).split_at_mut(n_rows * self.n_outputs);
-            left = behind;
+            let (here, rest) = std::mem::take(&mut left).split_at_mut(n_rows * self.n_outputs);
+            left = rest;
             for (slot, scores) in here.chunks_exact_mut(self.n_outputs).enumerate() {
                 for (output, score) in scores.iter_mut().enumerate() {
                     *score = spoken[(slot / PANEL * self.n_outputs + output) * PANEL + slot % PANEL];

@@ -1,8 +1,8 @@
 //! What a kernel run has learned: support rows, and the log of all moves along them, in order.
 //!
-//! A score is the sum of the log in log order, one move at a time: `f ← keep·f + amount·K(row, x)`. Whoever computes
-//! it, ahead or on demand, in pieces or at once, adds the same numbers in the same order, so that the bits do not
-//! depend on how. The log also is all that read-outs need: every past hypothesis is a prefix of it.
+//! A score is the sum of the log in log order, one move at a time: `f ← keep·f + amount·K(row, x)`. Every way to
+//! compute it, ahead or on demand, in pieces or at once, adds the same numbers in the same order, so that the bits do
+//! not depend on how. The log also is all that read-outs need: every past hypothesis is a prefix of it.
 
 use crate::device::{Device, Supports, Trouble};
 use crate::kernels::Kernel;
@@ -230,7 +230,7 @@ impl Learned {
     }
 }
 
-/// Whether a log, which may come from anywhere, fits so many rows and outputs and ends by round `rounds`.
+/// Whether a log, which may come from anywhere, fits this many rows and outputs and ends by round `rounds`.
 pub(crate) fn check_log(
     log: &[Entry],
     n_rows: usize,

@@ -24,7 +24,7 @@ impl Processor {
         Self { memory: limits.memory, threads: limits.threads }
     }
 
-    /// Somebody to work with any kernel.
+    /// A worker for any kernel.
     pub(crate) fn hired(self) -> Box<dyn Worker> {
         let threads = if self.threads == 0 { threads::available() } else { self.threads };
         Box::new(Cores {

@@ -25,7 +25,7 @@ pub(crate) struct Block {
 
 #[derive(Debug, Clone)]
 struct Panel {
-    /// The features that any of its rows has, ascending; all if nothing is said.
+    /// The features that any of its rows has, ascending; all if `None`.
     features: Option<Vec<u32>>,
     /// Feature by feature, the rows side by side.
     values: Vec<f64>,
@@ -124,8 +124,8 @@ impl Gathered {
         &self.parts[..n_parts]
     }
 
-    /// Hands these rows over, so many at once; if they are many, the next are gathered meanwhile. Ends with the last, or
-    /// when `take` wants no more.
+    /// Hands these rows over, a number at once; if they are many, the next are gathered meanwhile. Ends with the last,
+    /// or when `take` wants no more.
     pub(crate) fn in_turn<E: Examples, F>(
         &mut self,
         examples: E,
@@ -140,7 +140,7 @@ impl Gathered {
         let mut n_parts = chunks.peek().map_or(0, |rows| gather(parts, rows));
         while let Some(rows) = chunks.next() {
             let (here, after) = (&parts[..n_parts], chunks.peek().copied().unwrap_or(&[]));
-            let (wants_more, n_next) = if after.len() < MANY {
+            let (wants_more, n_next) = if after.len() < MANY || threads::available() == 1 {
                 (take(here, rows)?, gather(next, after))
             } else {
                 std::thread::scope(|scope| {

@@ -188,7 +188,7 @@ impl Rows {
     }
 }
 
-/// Whether rows with so many entries in all are better stored with their zeros: measured, products of dense rows
+/// Whether rows with this many entries in all are better stored with their zeros: measured, products of dense rows
 /// are quicker per entry by about this factor.
 pub(crate) fn is_dense(n_entries: usize, n_rows: usize, width: usize) -> bool {
     n_entries as u128 * 4 > n_rows as u128 * width as u128

@@ -377,13 +377,13 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,fma")]
     pub(super) fn with_avx512<S: Step, W: Work>(work: W) {
-        // SAFETY: compiled for AVX-512, so whoever calls this has seen that the processor has it.
+        // SAFETY: compiled for AVX-512, so the caller has seen that the processor has it.
         unsafe { work.run::<S, __m512d>() }
     }
 
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn with_avx2<S: Step, W: Work>(work: W) {
-        // SAFETY: compiled for AVX2 and FMA, so whoever calls this has seen that the processor has them.
+        // SAFETY: compiled for AVX2 and FMA, so the caller has seen that the processor has them.
         unsafe { work.run::<S, __m256d>() }
     }
 

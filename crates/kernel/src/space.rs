@@ -20,7 +20,7 @@ use rosenblatt_core::state::{Resumable, State, StateError, refuse};
 use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits};
 use std::sync::Arc;
 
-/// How many rows are handed over at once to somebody who keeps them.
+/// How many rows are handed over at once to a worker that keeps them.
 const KEPT_AT_ONCE: usize = 1 << 14;
 
 /// How much a kernel space may use.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub block: usize,
     /// Threads; 0 is one per core.
     pub threads: usize,
-    /// Whether support rows are stored with their zeros; as it suits the first rows if nothing is said. Changes nothing
+    /// Whether support rows are stored with their zeros; as it suits the first rows if `None`. Changes nothing
     /// but the time it takes.
     pub dense: Option<bool>,
 }
@@ -150,7 +150,7 @@ impl KernelSpace {
         Effort { pairs: self.effort.pairs + now.pairs, seconds: self.effort.seconds + now.seconds }
     }
 
-    /// Lets whoever computes go, with all that was kept of rows.
+    /// Lets the worker go, with all that it kept of rows.
     fn let_go(&mut self) {
         self.effort = self.effort();
         self.worker = OwnWorker::default();
@@ -172,8 +172,8 @@ impl KernelSpace {
         self.ahead.places.clear();
     }
 
-    /// Has somebody take up the rows of these numbers and bring their sums, each good up to `until` (ascending), to the
-    /// end of the log.
+    /// Has the worker take up the rows of these numbers and bring their sums, each good up to `until` (ascending), to
+    /// the end of the log.
     fn take_up<E: Examples>(&mut self, examples: E, numbers: &[u32], until: &[usize]) {
         let Self { learned, last_use, ahead, worker: own, limits, gathered, stays, .. } = self;
         let Some(supports) = learned.supports() else { return };
@@ -267,8 +267,8 @@ impl Space for KernelSpace {
         let packed: Vec<u32> = slots.iter().map(|place| rows[*place as usize]).collect();
         let until: Vec<usize> = packed.iter().map(|row| good_until(*row)).collect();
         let kernel = Arc::clone(&self.learned.kernel);
-        let said = self.limits.dense;
-        self.learned.rows_or(|| said.unwrap_or_else(|| suits_dense(&*kernel, examples, &rows)));
+        let chosen = self.limits.dense;
+        self.learned.rows_or(|| chosen.unwrap_or_else(|| suits_dense(&*kernel, examples, &rows)));
         self.ahead.places = rows.iter().map(|row| (*row, 0)).collect();
         let n_outputs = self.learned.n_outputs;
         self.ahead.sums.clear();

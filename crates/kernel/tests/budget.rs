@@ -113,7 +113,7 @@ fn with_room_enough_nothing_is_lost() {
             assert_eq!(ours, theirs);
         }
     }
-    // Projections lose nothing either: the kernel's space has six dimensions, and so many rows span it.
+    // Projections lose nothing either: the kernel's space has six dimensions, and that many rows span it.
     let space = BudgetSpace::new(kernel, shape, 1000, Removal::Projectron, 7);
     let mut run = Run::from_parts(perceptron, space, (), decision(), convention, Vec::new(), 0);
     run.fit(examples, &plan, &mut ());

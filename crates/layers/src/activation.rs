@@ -52,8 +52,8 @@ impl Activation {
         }
     }
 
-    /// How wide the weights of a unit with so many inputs, in a layer of this many units, are drawn: evenly from minus
-    /// this to this. He's for units that are silent half of the time, Glorot's for the others.
+    /// How wide the weights of a unit with this many inputs, in a layer of this many units, are drawn: evenly
+    /// from minus this to this. He's for units that are silent half of the time, Glorot's for the others.
     pub fn spread(self, n_inputs: usize, n_units: usize) -> f64 {
         match self {
             Self::Relu => (6.0 / n_inputs.max(1) as f64).sqrt(),

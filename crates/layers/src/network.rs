@@ -393,7 +393,7 @@ pub(crate) struct Stored {
 
 /// Rows with more entries than this share of their features are stored with their zeros.
 const DENSE_FROM: f64 = 0.4;
-/// So many rows tell how dense all are.
+/// How many rows show how dense all are.
 const ASKED: usize = 8;
 
 impl Stored {

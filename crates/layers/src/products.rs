@@ -25,7 +25,7 @@ pub(crate) fn padded(n: usize) -> usize {
 /// The rows that go into a layer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows<'a> {
-    /// So many numbers from one row to the next, of which the layer's inputs are the first.
+    /// `stride` numbers from one row to the next, of which the layer's inputs are the first.
     Dense { values: &'a [f64], stride: usize },
     /// Row `i` holds the entries `offsets[i]..offsets[i + 1]`, ascending.
     Sparse { offsets: &'a [usize], indices: &'a [u32], values: &'a [f64] },
@@ -75,7 +75,7 @@ pub(crate) struct Forward<'a> {
     pub(crate) strips: Strips<'a>,
     /// Added to every sum, if there are any; one per unit.
     pub(crate) biases: Option<&'a [f64]>,
-    /// What the first so many units make of their sums.
+    /// The activation of the first units, and how many they are.
     pub(crate) activation: Option<(Activation, usize)>,
 }
 
@@ -406,15 +406,15 @@ mod tests {
     use crate::wide::Bare;
     use rosenblatt_core::Random;
 
-    /// Work whose outcome is looked at.
-    trait Told {
-        fn told<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64>;
+    /// Results whose outcome is looked at.
+    trait Results {
+        fn results<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64>;
     }
 
     struct Ahead<'a>(Forward<'a>, usize);
 
-    impl Told for Ahead<'_> {
-        fn told<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64> {
+    impl Results for Ahead<'_> {
+        fn results<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64> {
             let mut out = vec![f64::NAN; self.1];
             Sums { forward: self.0, out: &mut out }.run::<L, ROWS>(lanes);
             out
@@ -423,8 +423,8 @@ mod tests {
 
     struct Back<'a>(Backward<'a>, &'a [f64]);
 
-    impl Told for Back<'_> {
-        fn told<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64> {
+    impl Results for Back<'_> {
+        fn results<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64> {
             let (mut weights, mut gradients) = (self.1.to_vec(), vec![f64::NAN; self.1.len()]);
             let (mut one, mut other) = (vec![0.1; self.1.len()], vec![0.2; self.1.len()]);
             let moved =
@@ -435,13 +435,13 @@ mod tests {
     }
 
     /// What each kind of registers that this machine has makes of it.
-    fn at_every_width(work: &impl Told) -> Vec<Vec<u64>> {
-        let mut all = vec![work.told::<_, 4>(Bare), work.told::<_, 3>(Bare)];
+    fn at_every_width(work: &impl Results) -> Vec<Vec<u64>> {
+        let mut all = vec![work.results::<_, 4>(Bare), work.results::<_, 3>(Bare)];
         #[cfg(target_arch = "x86_64")]
         {
             use crate::wide::{Eight, Four};
-            all.extend(Four::new().map(|lanes| work.told::<_, 4>(lanes)));
-            all.extend(Eight::new().map(|lanes| work.told::<_, 8>(lanes)));
+            all.extend(Four::new().map(|lanes| work.results::<_, 4>(lanes)));
+            all.extend(Eight::new().map(|lanes| work.results::<_, 8>(lanes)));
         }
         all.iter().map(|numbers| numbers.iter().map(|number| number.to_bits()).collect()).collect()
     }

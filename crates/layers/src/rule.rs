@@ -94,7 +94,7 @@ pub const INFO: Info = Info {
     ..Info::named("mlp")
 };
 
-/// The rate of a long run when nobody says otherwise.
+/// The default rate of a long run.
 pub const RATE: f64 = 0.001;
 /// Fewer steps than this make a run short.
 const MANY_STEPS: f64 = 3_000.0;

@@ -31,8 +31,8 @@ pub struct Design {
     pub pace: Pace,
     /// Rows of a batch; 0 is all of an epoch.
     pub batch: usize,
-    /// Learning has converged when the loss of an epoch was not lower by this than that of the best before, so many
-    /// epochs in a row. `None` goes on.
+    /// Learning has converged when the loss of an epoch was not lower by this than that of the best before,
+    /// this many epochs in a row. `None` goes on.
     pub patience: Option<(f64, u64)>,
     /// How much each class counts; empty for all alike.
     pub class_weights: Vec<f64>,
@@ -115,7 +115,7 @@ impl Progress {
 }
 
 impl NetworkSpace {
-    /// A network for rows of `width` features and so many scores that has learned nothing yet.
+    /// A network for rows of `width` features and `n_outputs` scores that has learned nothing yet.
     pub fn new(design: Design, width: usize, n_outputs: usize) -> Self {
         let sizes: Vec<usize> =
             std::iter::once(0).chain(design.hidden.iter().copied()).chain([n_outputs]).collect();

@@ -1,8 +1,9 @@
 //! Chains of fused additions in the widest registers the processor has, or in none.
 //!
 //! A product fused with its addition is rounded once wherever it is computed, and every number of a result has its own
-//! chain. So nothing here changes a bit: registers only say how many chains go side by side. Whoever holds a [`Lanes`]
-//! may use its registers, since only a look at the processor makes one; all else in this crate is safe code.
+//! chain. So nothing here changes a bit: registers only say how many chains go side by side. Code that holds
+//! a [`Lanes`] may use its registers, since only a look at the processor makes one; all else in this crate is
+//! safe code.
 
 /// How many numbers are taken together: two registers of eight, or four of four.
 pub(crate) const STRIP: usize = 16;

@@ -50,7 +50,7 @@ fn rows(
     (values, (0..n_rows).map(|_| random.below(n_classes) as u32).collect())
 }
 
-/// The cost of all rows, as anybody would write it down.
+/// The cost of all rows, written out plainly.
 fn cost(network: &Network, loss: Loss, decay: f64, values: &[f64], classes: &[u32], weights: &[f64]) -> f64 {
     let width = network.sizes()[0];
     let mut sum = 0.0;
@@ -104,9 +104,9 @@ fn slopes_are_differences_of_the_cost() {
                 let examples = DenseExamples::new(&values, width, &classes).with_weights(&weights);
                 until(&mut run, examples, 1, &Order::Given);
                 let after = run.space().network();
-                let told = run.space().losses()[0];
+                let printed = run.space().losses()[0];
                 let expected = cost(&before, loss, decay, &values, &classes, &weights);
-                assert!((told - expected).abs() < 1e-12, "{activation} {loss}: {told} {expected}");
+                assert!((printed - expected).abs() < 1e-12, "{activation} {loss}: {printed} {expected}");
                 let (from, to) = (
                     [before.raw_weights(), before.raw_biases()].concat(),
                     [after.raw_weights(), after.raw_biases()].concat(),
@@ -152,15 +152,15 @@ fn losses_are_those_of_scikit_learn() {
     let cases: Vec<&[&str]> = lines.split(|line| line.starts_with("case ")).skip(1).collect();
     assert_eq!(cases.len(), 6);
     for case in cases {
-        let said = |name: &str| {
+        let read = |name: &str| {
             let line = case.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             line.unwrap_or_else(|| panic!("`{name}` is missing"))
         };
-        let number = |name: &str| said(name).parse::<f64>().unwrap();
-        let two = said("classes") == "2";
+        let number = |name: &str| read(name).parse::<f64>().unwrap();
+        let two = read("classes") == "2";
         let classes: Vec<u32> =
             if two { digits.iter().map(|digit| u32::from(*digit >= 5)).collect() } else { digits.clone() };
-        let hidden: Vec<usize> = said("hidden").split(' ').map(|units| units.parse().unwrap()).collect();
+        let hidden: Vec<usize> = read("hidden").split(' ').map(|units| units.parse().unwrap()).collect();
         let params = Params::new()
             .with("batch", number("batch"))
             .with("weight-decay", number("decay"))
@@ -171,11 +171,11 @@ fn losses_are_those_of_scikit_learn() {
             .with("tolerance", number("tolerance"))
             .with("patience", number("patience"))
             .with_rate(Schedule::Constant(number("rate")));
-        let activation = said("activation").parse().unwrap();
-        let optimiser = said("optimiser").parse().unwrap();
+        let activation = read("activation").parse().unwrap();
+        let optimiser = read("optimiser").parse().unwrap();
         let design = Design::new(Some(&hidden), activation, Loss::Softmax, optimiser, &params).unwrap();
         let sizes = [&[64], &hidden[..], &[if two { 1 } else { 10 }]].concat();
-        let (weights, biases) = (from_bits(said("weights")), from_bits(said("biases")));
+        let (weights, biases) = (from_bits(read("weights")), from_bits(read("biases")));
         let network = Network::from_parts(&sizes, activation, &weights, &biases).unwrap();
         let mut run = training(NetworkSpace::starting_from(network, design), Loss::Softmax);
         let examples = DenseExamples::new(&values, 64, &classes);
@@ -184,7 +184,7 @@ fn losses_are_those_of_scikit_learn() {
             let order = Order::Permutation(order.split(' ').map(|row| row.parse().unwrap()).collect());
             until(&mut run, examples, epoch as u64 + 1, &order);
         }
-        let expected = from_bits(said("losses"));
+        let expected = from_bits(read("losses"));
         assert_eq!(expected.len(), 5);
         for (ours, theirs) in run.space().losses().iter().zip(&expected) {
             assert!((ours - theirs).abs() < 1e-9, "{activation} {optimiser}: {ours} {theirs}");
@@ -274,7 +274,7 @@ fn bits_depend_on_neither_threads_nor_storage_nor_how_rows_are_lent() {
             });
             assert!(outcome(&run) == outcome(&whole), "blocks of {block}");
         }
-        // Whoever asks one row at a time hears what a batch hears.
+        // One row at a time gets the same scores as a batch.
         first.space().network().each(dense, Visits::all(dense), |row, scores| {
             let mut alone = [0.0; 3];
             let values = &values[row * width..][..width];

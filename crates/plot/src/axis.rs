@@ -35,9 +35,9 @@ impl fmt::Display for PlotError {
 
 impl std::error::Error for PlotError {}
 
-/// A value so many times the median leaves the others flat.
+/// A value this many times the median leaves the others flat.
 const FLAT: f64 = 20.0;
-/// So many times the least value that is told from zero is the largest on a logarithmic axis.
+/// On a logarithmic axis the largest value is at most this many times the least that differs from zero.
 const MOST_DECADES: f64 = 1e8;
 
 /// From where to where an axis goes.
@@ -54,7 +54,8 @@ const END: usize = 100;
 const FAR: f64 = 3.0;
 
 impl Range {
-    /// The smallest range that holds all values, which must be finite. `what` they are is told if one is not.
+    /// The smallest range that holds all values, which must be finite. If one is not, the error names `what`
+    /// they are.
     pub fn of(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Self, PlotError> {
         let mut range: Option<Self> = None;
         for (place, value) in values.into_iter().enumerate() {

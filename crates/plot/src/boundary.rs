@@ -7,10 +7,10 @@ use crate::marker::Marker;
 use crate::regions::{Grid, Verdict, simplified};
 use crate::scene::{Anchor, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
 
-/// How many pixels apart places are asked for their class, unless that is said.
+/// How many pixels apart places are asked for their class, by default.
 const SPACING: f64 = 5.0;
-/// So many points say what they are when pointed at.
-const MOST_TOLD: usize = 400;
+/// How many points at most show what they are under the pointer.
+const MOST_NAMED: usize = 400;
 /// How far a line may be from where it should be, in pixels.
 const TOLERANCE: f64 = 0.05;
 
@@ -295,9 +295,9 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
             let name = classes.get(dot.class).map_or("", String::as_str);
             let marker = Outline::Marker(Marker::of_class(dot.class), centre, radius);
             let shape = Shape::new(role, marker, paint).of_row(dot.row);
-            // Among thousands nobody points at one, and every word makes the file longer.
-            let is_told = dots.len() <= MOST_TOLD;
-            plot.add(if is_told { shape.saying(format!("row {}: {name}", dot.row + 1)) } else { shape });
+            // Among thousands you cannot point at one, and every word makes the file longer.
+            let is_named = dots.len() <= MOST_NAMED;
+            plot.add(if is_named { shape.saying(format!("row {}: {name}", dot.row + 1)) } else { shape });
         }
     }
 }

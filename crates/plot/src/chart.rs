@@ -12,7 +12,7 @@ use crate::scene::{Anchor, Group, Item, Outline, Paint, Picture, Point, Rect, Sh
 /// The size of ordinary text.
 pub(crate) const SIZE: f64 = 16.0;
 const TITLE: f64 = 20.0;
-/// A title has so many lines at most.
+/// The most lines of a title.
 const TITLE_LINES: usize = 2;
 pub(crate) const SMALL: f64 = 14.0;
 /// From one line of text to the next.
@@ -22,7 +22,7 @@ const AIR: f64 = 10.0;
 const MOST_STRETCHED: f64 = 2.0;
 
 /// Below this width, legends stand below pictures.
-const NARROW: f64 = 560.0;
+pub(crate) const NARROW: f64 = 560.0;
 /// How high the area of a narrow chart is at least, for its width.
 const NARROW_SHAPE: f64 = 0.7;
 /// The room of a sign in a legend, with the air about it.
@@ -48,7 +48,7 @@ impl Default for Canvas {
 }
 
 impl Canvas {
-    /// The canvas that fills a terminal of so many letters.
+    /// The canvas that fills a terminal of this many letters.
     pub fn terminal(columns: usize, rows: usize) -> Self {
         let (width, height) = (10.0 * columns as f64, 20.0 * rows as f64);
         Self { width, height, ruler: Ruler::Terminal, may_shrink: false }
@@ -225,7 +225,7 @@ impl Chart {
                 width,
                 height,
                 title: self.title.clone(),
-                description: self.told(),
+                description: self.describe(),
                 items: Vec::new(),
                 film: None,
             },
@@ -253,8 +253,8 @@ impl Chart {
     }
 
     /// What it shows, for those who cannot see it.
-    fn told(&self) -> String {
-        let mut told = self.notes.clone();
+    fn describe(&self) -> String {
+        let mut sentences = self.notes.clone();
         let names = [("Across", &self.x.name), ("upwards", &self.y.name)];
         let names: Vec<String> = names
             .into_iter()
@@ -262,14 +262,14 @@ impl Chart {
             .map(|(way, name)| format!("{way}: {name}"))
             .collect();
         if !names.is_empty() {
-            told.push(format!("{}.", names.join("; ")));
+            sentences.push(format!("{}.", names.join("; ")));
         }
         let keys = self.ends.iter().map(|(_, key)| key).chain(&self.legend);
         let shown: Vec<&str> = keys.map(|key| key.label.as_str()).collect();
         if !shown.is_empty() {
-            told.push(format!("Shown: {}.", shown.join(", ")));
+            sentences.push(format!("Shown: {}.", shown.join(", ")));
         }
-        told.join(" ")
+        sentences.join(" ")
     }
 
     /// The keys of the legend; where there is no room at the ends of lines, those of their ends, too.

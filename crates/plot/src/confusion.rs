@@ -7,7 +7,7 @@ use crate::ink::Ink;
 use crate::scene::Picture;
 
 /// A table of actual classes and predicted ones.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Confusion<'a> {
     /// What it shows.
     pub title: String,
@@ -17,20 +17,23 @@ pub struct Confusion<'a> {
     pub classes: &'a [String],
     /// `counts[true][given]`.
     pub counts: &'a [Vec<u64>],
+    /// How a count is written.
+    pub written: fn(u64) -> String,
 }
 
 impl Confusion<'_> {
     /// Draws it: actual classes downwards, predicted ones across. Blue is right, orange wrong.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
-        let Self { title, notes, classes, counts } = self;
+        let Self { title, notes, classes, counts, written } = self;
         let spot = |truth: usize, given: usize| {
             let count = *counts.get(truth)?.get(given).filter(|count| **count > 0)?;
             let of_class: u64 = counts[truth].iter().sum();
             let share = count as f64 / of_class as f64;
             // Mistakes are few; the root makes them visible.
             let ink = Ink::signed(if truth == given { share / 2.0 } else { -share.sqrt() / 2.0 });
-            let note = format!("{count} rows of {} were predicted as {}", classes[truth], classes[given]);
-            Some(Spot { ink, text: count.to_string(), note })
+            let text = written(count);
+            let note = format!("{text} rows of {} were predicted as {}", classes[truth], classes[given]);
+            Some(Spot { ink, text, note })
         };
         Grid { title, notes, names: classes, captions: ["actual class", "predicted class"] }
             .draw(spot, canvas)

@@ -2,7 +2,7 @@
 
 use crate::axis::PlotError;
 use crate::bars::on_paper;
-use crate::chart::{Canvas, LINE, SMALL, head};
+use crate::chart::{Canvas, LINE, NARROW, SMALL, head};
 use crate::font::Ruler;
 use crate::ink::Ink;
 use crate::scene::{Anchor, Item, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
@@ -11,6 +11,9 @@ use crate::scene::{Anchor, Item, Outline, Paint, Picture, Point, Rect, Shape, Te
 const LOWEST: f64 = 13.0;
 /// More names than this have a line at every fifth only.
 const MANY: usize = 12;
+/// How large a cell may be, in pixels; a table of few names has cells of this part of the canvas.
+const LARGEST: (f64, f64) = (140.0, 90.0);
+const OF_FEW: (f64, f64) = (440.0, 260.0);
 
 /// The table, without what stands in it.
 pub(crate) struct Grid<'a> {
@@ -47,8 +50,11 @@ impl Grid<'_> {
         let first = top + 2.0 * LINE;
         // Many rows are low, but high enough for a name of each.
         let high = (height - first - 16.0) / n_classes as f64;
-        let high =
-            if is_paper { high.clamp(LOWEST, 90.0) } else { (high / LINE).floor().clamp(1.0, 4.0) * LINE };
+        let high = if is_paper {
+            high.clamp(LOWEST, LARGEST.1.max(OF_FEW.1 / n_classes as f64))
+        } else {
+            (high / LINE).floor().clamp(1.0, 4.0) * LINE
+        };
         let size = if is_paper { (0.8 * high).clamp(9.0, SMALL) } else { SMALL };
         let span = |texts: &[String]| texts.iter().map(|text| ruler.width(text, size)).fold(0.0, f64::max);
         // Where names are too long to stand above columns, rows have a number as well, and columns only that.
@@ -64,10 +70,17 @@ impl Grid<'_> {
         };
         let names = span(&rows).min(width * 0.3).max(ruler.width(self.captions[0], SMALL));
         let left = 20.0 + names + canvas.air(2.0);
-        let wide = ((width - left - 12.0) / n_classes as f64).min(140.0);
+        let wide = ((width - left - 12.0) / n_classes as f64).min(LARGEST.0.max(OF_FEW.0 / n_classes as f64));
         // Whole letters, so that cells end where letters do.
         let wide = if is_paper { wide } else { (wide / 10.0).floor().max(1.0) * 10.0 };
         let cell = (wide, high);
+        // Narrower where the width would stay empty, but not so narrow that names no longer fit.
+        let needed = left + wide * n_classes as f64 + 12.0;
+        let for_names = (names / 0.3).max(span(self.names) * (n_classes + 1) as f64 + 60.0);
+        let needed = needed.max(NARROW).max(for_names).ceil();
+        if canvas.may_shrink && !canvas.is_narrow() && !has_numbers && needed < width {
+            return self.draw(spot, Canvas { width: needed, may_shrink: false, ..canvas });
+        }
         let caption = |x: f64, y: f64, text: &str| Text::new(at(x, y), text, SMALL).ink(Ink::Faint);
         items.push(caption(left - 8.0, first - 8.0, self.captions[0]).anchor(Anchor::End).into());
         items.push(caption(left, top + 12.0, self.captions[1]).into());

@@ -7,7 +7,7 @@ use crate::ink::{HEAT_STEPS, Ink};
 use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
 use std::collections::BTreeMap;
 
-/// The strongest numbers are cut if they are so many times the others, of which there must be some.
+/// The strongest numbers are cut if they are this many times the others, of which there must be some.
 const FAR: f64 = 2.0;
 const FEWEST: usize = 20;
 

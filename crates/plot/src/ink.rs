@@ -59,7 +59,7 @@ pub enum Ink {
     Signed(i8),
 }
 
-/// So many classes have a colour of their own.
+/// How many classes have a colour of their own.
 const N_COLOURS: usize = 24;
 
 const LIGHT_CLASSES: [Rgb; N_COLOURS] = [
@@ -145,8 +145,8 @@ impl Ink {
         }
     }
 
-    /// Its colour where nobody knows the paper: one that stands out from black and from white. What is text has none,
-    /// and is written in whatever the page writes with.
+    /// Its colour where the paper is unknown: one that stands out from black and from white. What is text has
+    /// none, and is written in whatever the page writes with.
     pub(crate) fn on_any_paper(self) -> Option<Rgb> {
         match self {
             Self::Text | Self::Faint | Self::Paper | Self::Grid => None,

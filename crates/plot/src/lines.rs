@@ -5,7 +5,7 @@ use crate::chart::{Aspect, Canvas, Chart, Key, LINE, Plot, SMALL, Swatch};
 use crate::ink::Ink;
 use crate::marker::Marker;
 use crate::regions::simplified;
-use crate::scene::{Outline, Paint, Picture, Rect, Shape, Text, at};
+use crate::scene::{Outline, Paint, Picture, Point, Rect, Shape, Text, at};
 
 /// How many bars stand on the floor, and how much of the area they take.
 const BINS: usize = 40;
@@ -26,12 +26,14 @@ pub struct Series {
     pub dashed: bool,
     /// Whether its points have signs, if they are few.
     pub signs: bool,
+    /// The rows that its points show, each without a line to the next; none of a curve.
+    pub rows: Vec<usize>,
 }
 
 impl Series {
     /// A curve.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, colour: None, dashed: false, signs: true }
+        Self { name: name.into(), points, colour: None, dashed: false, signs: true, rows: Vec::new() }
     }
 
     /// The same with gaps, and without signs: something to compare with.
@@ -44,6 +46,12 @@ impl Series {
     #[must_use]
     pub fn bare(self) -> Self {
         Self { signs: false, ..self }
+    }
+
+    /// The same as points without a line, each of which shows a row.
+    #[must_use]
+    pub fn of_rows(self, rows: Vec<usize>) -> Self {
+        Self { rows, signs: false, ..self }
     }
 
     fn has_signs(&self) -> bool {
@@ -162,12 +170,20 @@ impl Lines {
             let levels = self.levels.iter().map(|level| level.value);
             upwards = upwards.log_if_flat(points().map(|point| point.1).chain(levels));
         }
+        // Curves in a square end in the same corner or anywhere along its edge: keys beside their ends would be scattered.
+        let ends = self.ends(&colours);
+        let (ends, legend) = if self.square {
+            (Vec::new(), ends.into_iter().map(|(_, key)| key).collect())
+        } else {
+            (ends, Vec::new())
+        };
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
             x: axis(&self.x_name, x, self.whole.0),
             y: upwards,
-            ends: self.ends(&colours),
+            ends,
+            legend,
             aspect: if self.square { Aspect::Square } else { Aspect::Free },
             ..Chart::default()
         };
@@ -180,6 +196,14 @@ impl Lines {
         }
         for (series, &colour) in self.series.iter().zip(&colours) {
             let line: Vec<_> = series.points.iter().map(|&(x, y)| plot.place(x, y)).collect();
+            if !series.rows.is_empty() {
+                for (&row, centre) in series.rows.iter().zip(line) {
+                    let paint = Paint::fill(Ink::Class(colour)).edged(Ink::Paper, 0.5);
+                    let disc = Outline::Marker(Marker::Disc, centre, 2.5);
+                    plot.add(Shape::new("dot", disc, paint).of_row(row));
+                }
+                continue;
+            }
             let paint = Paint { dashed: series.dashed, ..Paint::stroke(Ink::Class(colour), 2.5) };
             let outline = Outline::Line(simplified(&line, 0.1));
             plot.add(Shape::new("curve", outline, paint).saying(&series.name));
@@ -223,9 +247,11 @@ impl Lines {
 
     /// Points that mean something, with their words where those hide nothing.
     fn draw_marks(&self, plot: &mut Plot, canvas: Canvas) {
-        let mut taken: Vec<Rect> = Vec::new();
-        for mark in &self.marks {
-            let centre = plot.place(mark.x, mark.y);
+        let centres: Vec<Point> = self.marks.iter().map(|mark| plot.place(mark.x, mark.y)).collect();
+        let round = |centre: &Point| Rect { x: centre.x - 6.0, y: centre.y - 6.0, width: 12.0, height: 12.0 };
+        let mut taken: Vec<Rect> = centres.iter().map(round).collect();
+        let drawn = self.drawn(plot);
+        for (mark, &centre) in self.marks.iter().zip(&centres) {
             if let Some((low, high)) = mark.span {
                 let line = Outline::Line(vec![plot.place(mark.x, low), plot.place(mark.x, high)]);
                 plot.add(Shape::new("span", line, Paint::stroke(Ink::Class(mark.colour), 1.5)));
@@ -237,7 +263,6 @@ impl Lines {
                 continue;
             }
             let width = canvas.ruler.width(&mark.label, SMALL);
-            let spots = [(9.0, 16.0), (9.0, -6.0), (-9.0 - width, -6.0), (-9.0 - width, 16.0)];
             let boxed = |(dx, dy): (f64, f64)| Rect {
                 x: centre.x + dx,
                 y: centre.y + dy - 12.0,
@@ -248,22 +273,40 @@ impl Lines {
                 let seen = plot.area.within(spot);
                 seen.width == spot.width
                     && seen.height == spot.height
+                    && drawn.iter().all(|line| line.windows(2).all(|ends| !meets(ends[0], ends[1], spot)))
                     && taken.iter().all(|other| {
                         let both = other.within(spot);
                         both.width <= 0.0 || both.height <= 0.0
                     })
             };
-            if let Some(spot) = spots.into_iter().map(boxed).find(is_free) {
+            // Below and above, to the right and to the left, then further away.
+            let spots = [0.0, 12.0, 24.0].into_iter().flat_map(|far| {
+                let (right, left) = (9.0 + far, -9.0 - far - width);
+                let (below, above) = (16.0 + far, -6.0 - far);
+                [(right, below), (right, above), (left, above), (left, below)]
+            });
+            if let Some(spot) = spots.map(boxed).find(is_free) {
                 taken.push(spot);
                 plot.above(Text::new(at(spot.x, spot.y + 12.0), &mark.label, SMALL).ink(Ink::Faint));
             }
         }
     }
 
+    /// The lines that words should not stand on.
+    fn drawn(&self, plot: &Plot) -> Vec<Vec<Point>> {
+        let curves = self.series.iter().map(|series| series.points.clone());
+        let levels = self.levels.iter().map(|level| {
+            let across = plot.x.range;
+            vec![(across.low, level.value), (across.high, level.value)]
+        });
+        let placed = |points: Vec<(f64, f64)>| points.into_iter().map(|(x, y)| plot.place(x, y)).collect();
+        curves.chain(levels).map(placed).collect()
+    }
+
     /// What stands at the right end of every curve and level.
     fn ends(&self, colours: &[usize]) -> Vec<(f64, Key)> {
         let series = self.series.iter().zip(colours).map(|(series, &colour)| {
-            let swatch = if series.has_signs() {
+            let swatch = if series.has_signs() || !series.rows.is_empty() {
                 Swatch::Class(colour)
             } else {
                 Swatch::Line(Ink::Class(colour), series.dashed)
@@ -278,4 +321,20 @@ impl Lines {
         let ends: Vec<(f64, Key)> = series.chain(levels).filter(|(_, key)| !key.label.is_empty()).collect();
         if ends.len() > 1 || !self.levels.is_empty() { ends } else { Vec::new() }
     }
+}
+
+/// Whether the line between two points meets a rectangle.
+fn meets(a: Point, b: Point, rect: &Rect) -> bool {
+    let is_beside = a.x.max(b.x) < rect.x
+        || a.x.min(b.x) > rect.right()
+        || a.y.max(b.y) < rect.y
+        || a.y.min(b.y) > rect.bottom();
+    let side = |x: f64, y: f64| (b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x);
+    let sides = [
+        side(rect.x, rect.y),
+        side(rect.right(), rect.y),
+        side(rect.x, rect.bottom()),
+        side(rect.right(), rect.bottom()),
+    ];
+    !is_beside && !sides.iter().all(|side| *side > 0.0) && !sides.iter().all(|side| *side < 0.0)
 }

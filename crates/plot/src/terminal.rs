@@ -2,7 +2,7 @@
 //!
 //! A letter stands for 10 by 20 pixels, and a braille dot for 5 by 5. The paper is the terminal's own: nothing is painted
 //! over it, words have the colour it writes with, and the others stand out from light and dark alike. Without colours,
-//! regions are told by their boundary alone, classes by their signs, and heat by shades.
+//! only the boundary separates regions, signs separate classes, and shades show heat.
 
 use crate::ink::{HEAT_STEPS, Ink, Look, Rgb};
 use crate::raster::{self, Window, cover};
@@ -88,7 +88,7 @@ impl Page {
                 }
                 return;
             }
-            // A ring is told by the hollow sign of the point in it; only the legend has one without a point.
+            // A ring shows as the hollow sign of the point in it; only the legend has one without a point.
             Outline::Circle(centre, _) => {
                 let centre = moved(centre);
                 if shape.role == "key"
@@ -152,7 +152,7 @@ impl Page {
         }
     }
 
-    /// Calls `mark` for every spot that is mostly covered; spots are so many pixels wide and high.
+    /// Calls `mark` for every spot that is mostly covered; spots are `size` pixels wide and high.
     fn covered(
         &mut self,
         rings: &[Vec<Point>],

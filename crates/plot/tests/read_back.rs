@@ -94,7 +94,7 @@ fn names_do_no_harm_whatever_they_are() {
     let title = classes[0].clone();
     let pictures = [
         Boundary { notes: vec![classes[2].clone(), long.clone()], ..boundary }.draw(Canvas::default()),
-        Confusion { title: title.clone(), notes: Vec::new(), classes: &classes, counts: &counts }
+        Confusion { title: title.clone(), notes: Vec::new(), classes: &classes, counts: &counts, written }
             .draw(Canvas::default())
             .unwrap(),
         Bars {
@@ -255,7 +255,7 @@ fn terminals_without_colours_get_none() {
         coloured.contains("\u{1b}[38;2;") && !coloured.contains("\u{1b}[48;"),
         "no paper is painted: {coloured}"
     );
-    assert!(coloured.contains('·'), "regions are told by points");
+    assert!(coloured.contains('·'), "points mark the regions");
     // Words have the terminal's own colour.
     assert!(coloured.lines().next().unwrap().starts_with(" A plane"), "{coloured}");
     // No line leaves its colours on.
@@ -292,6 +292,10 @@ fn other_charts_draw_their_numbers() {
     assert!(lines.draw(Canvas::default()).is_err());
 }
 
+fn written(count: u64) -> String {
+    count.to_string()
+}
+
 fn ruled(text: &str, size: f64) -> f64 {
     Ruler::Paper.width(text, size)
 }
@@ -325,6 +329,7 @@ fn all_charts(canvas: Canvas) -> Vec<(String, Picture)> {
             notes: Vec::new(),
             classes: &classes,
             counts: &counts,
+            written,
         };
         all.push((format!("confusion {n} {name}"), confusion.draw(canvas).unwrap()));
         let tiles = classes.iter().map(|name| Tile {
@@ -400,8 +405,13 @@ fn the_words_of_forty_classes_are_all_there() {
     for (name, rows) in [("", 40), ("person ", 40)] {
         let classes = many(40, name);
         let counts = vec![vec![1; 40]; 40];
-        let confusion =
-            Confusion { title: String::new(), notes: Vec::new(), classes: &classes, counts: &counts };
+        let confusion = Confusion {
+            title: String::new(),
+            notes: Vec::new(),
+            classes: &classes,
+            counts: &counts,
+            written,
+        };
         let svg = confusion.draw(Canvas::default()).unwrap().svg(&Svg::default());
         let left = boxes(&svg, ruled);
         let named =
@@ -552,4 +562,69 @@ fn a_few_values_far_out_do_not_decide_what_is_shown() {
     assert!(range.low == 0.0 && range.high > 2.9 && range.high < 7.0, "{range:?}");
     assert_eq!(Range::of_most([0.0, 1.0, 1e9], false), None, "few rows are all shown");
     assert_eq!(Range::of_most([], false), None);
+}
+
+/// Words beside marks stand on no curve, however ragged it is, and the keys of a square are one legend.
+#[test]
+fn words_beside_marks_keep_off_the_curves() {
+    let ragged = |k: u32| (f64::from(k) / 60.0, 1.0 - f64::from(k) / 90.0 + 0.03 * f64::from(k * 7 % 5));
+    let points: Vec<(f64, f64)> = (0..=60).map(ragged).map(|(x, y)| (x, y.min(1.0))).collect();
+    let marks = [6, 18, 30, 42, 54].map(|place: usize| Mark {
+        x: points[place].0,
+        y: points[place].1,
+        colour: 0,
+        note: String::new(),
+        label: format!("0.{place:02}"),
+        span: None,
+    });
+    let unit = Some(Range { low: 0.0, high: 1.0 });
+    let other: Vec<(f64, f64)> = points.iter().map(|(x, y)| (*x, y * 0.3)).collect();
+    let lines = Lines {
+        square: true,
+        marks: marks.to_vec(),
+        at_least: (unit, unit),
+        ..Lines::new(
+            "",
+            "x",
+            "y",
+            vec![Series::new("first", points).bare(), Series::new("second", other).bare()],
+        )
+    };
+    let svg = lines.draw(Canvas::default()).unwrap().svg(&Svg::default());
+    let all = boxes(&svg, ruled);
+    let labels: Vec<_> =
+        all.iter().filter(|text| text.text.len() == 4 && text.text.starts_with("0.")).collect();
+    assert!(labels.len() >= 4, "{all:?}");
+    for curve in Drawn::new(&svg).paths("curve") {
+        for ends in curve.windows(2) {
+            for step in 0..=50 {
+                let share = f64::from(step) / 50.0;
+                let x = ends[0].0 + share * (ends[1].0 - ends[0].0);
+                let y = ends[0].1 + share * (ends[1].1 - ends[0].1);
+                for label in &labels {
+                    let [left, right, top, bottom] = label.edges;
+                    assert!(!(x > left && x < right && y > top && y < bottom), "{} at {x}, {y}", label.text);
+                }
+            }
+        }
+    }
+    let key = |name: &str| all.iter().find(|text| text.text == name).unwrap().edges;
+    let (first, second) = (key("first"), key("second"));
+    assert!(first[0] == second[0] && second[2] - first[3] < 20.0, "{first:?} {second:?}");
+}
+
+/// A table of few classes fills its canvas, and its names are whole.
+#[test]
+fn a_table_of_two_classes_leaves_no_canvas_empty() {
+    let counts = vec![vec![436, 64], vec![118, 150]];
+    let classes = ["tested_negative", "tested_positive"].map(str::to_owned);
+    let table =
+        Confusion { title: "Two".to_owned(), notes: Vec::new(), classes: &classes, counts: &counts, written };
+    let picture = table.draw(Canvas::default()).unwrap();
+    let svg = picture.svg(&Svg::default());
+    let right = Drawn::new(&svg).paths("grid").concat().into_iter().map(|(x, _)| x).fold(0.0, f64::max);
+    assert!(right > 0.9 * picture.width, "{right} of {}", picture.width);
+    assert!(svg.contains(">tested_negative<") && svg.contains(">tested_positive<"), "{svg}");
+    let kept = table.draw(Canvas { may_shrink: false, ..Canvas::default() }).unwrap();
+    assert_eq!(kept.width, 800.0);
 }

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::model::PyModel;
 use crate::rows;
-use crate::work::{Watching, alone, watched};
+use crate::work::{Watching, alone};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -72,7 +72,7 @@ pub(crate) fn spec(options: &str) -> Outcome<Spec> {
 
 /// Trains on rows in memory, as they are.
 #[pyfunction]
-#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None, base=None, numbers=false))]
+#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, each=None, base=None, numbers=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn fit(
     features: Option<Vec<String>>,
     merge: bool,
     start: Option<(Vec<f64>, Vec<f64>)>,
-    told: Option<&Bound<'_, PyAny>>,
+    each: Option<Py<PyAny>>,
     base: Option<&Bound<'_, PyModel>>,
     numbers: bool,
 ) -> PyResult<PyModel> {
@@ -95,7 +95,6 @@ pub(crate) fn fit(
     }
     let data = labelled(rows, classes, names, weights, features)?;
     let start = start.map(started).transpose()?;
-    let told = told.map(|told| told.clone().unbind());
     let network = base.and_then(|base| base.get().model.network().cloned());
     alone(py, |signals| {
         let data = if merge { data.merged() } else { data };
@@ -106,13 +105,13 @@ pub(crate) fn fit(
         if let Some(start) = start {
             training = training.start(start);
         }
-        Ok(watched(training, signals, told.as_ref())?.into())
+        Ok(training.run_for(&mut Watching { signals, stages: None, epochs: each, figures: false })?.into())
     })
 }
 
 /// Trains on rows in memory by a recipe: with probabilities, or after a race.
 #[pyfunction]
-#[pyo3(signature = (recipe, rows, classes, names, weights=None, features=None, merge=false, told=None))]
+#[pyo3(signature = (recipe, rows, classes, names, weights=None, features=None, merge=false, each=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit_by_recipe(
     py: Python<'_>,
@@ -123,14 +122,14 @@ pub(crate) fn fit_by_recipe(
     weights: Option<&Bound<'_, PyAny>>,
     features: Option<Vec<String>>,
     merge: bool,
-    told: Option<Py<PyAny>>,
+    each: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let data = labelled(rows, classes, names, weights, features)?;
     alone(py, |signals| {
         let data = if merge { data.merged() } else { data };
         let recipe: Recipe = serde_json::from_str(recipe)?;
         let trained =
-            recipe.train_rows(data, &mut Watching { signals, told: None, epochs: told, figures: false })?;
+            recipe.train_rows(data, &mut Watching { signals, stages: None, epochs: each, figures: false })?;
         Ok(trained.model.into())
     })
 }
@@ -140,7 +139,7 @@ fn online_spec(options: &str) -> Outcome<Spec> {
     Ok(Recipe { learning, ..Recipe::default() }.online_spec()?)
 }
 
-/// Whether what is described can be learned piece by piece. What is wrong for other reasons is told when it is tried.
+/// Whether what is described can be learned piece by piece. Other mistakes show when you try it.
 #[pyfunction]
 pub(crate) fn learns_online(options: &str) -> bool {
     let two = ["a", "b"];

@@ -1,4 +1,4 @@
-//! The engine behind the Python package `rosenblatt`.
+//! The engine of the Python package `rosenblatt`.
 //!
 //! A face adds no logic: arrays are lent ([`rows`]), descriptions are the engine's JSON, results are bytes and JSON that
 //! the package turns into arrays and dictionaries.

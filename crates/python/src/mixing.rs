@@ -108,7 +108,7 @@ impl PyMixture {
         self.lock().totals().epochs
     }
 
-    /// The model as it stands, whatever a validation set said.
+    /// The model as it stands, whatever the validation set showed.
     fn model_so_far(&self) -> Outcome<PyModel> {
         Ok(self.lock().model_so_far()?.into())
     }
@@ -181,7 +181,7 @@ impl Packer {
         Ok(Self { spec: spec(options)?, batches: Mutex::default() })
     }
 
-    /// Takes rows in, behind those that are there. Their classes are told in the end.
+    /// Appends rows. Their classes come at the end.
     fn add(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         let lender = crate::rows::rows(rows)?;
         alone(py, |_| {
@@ -267,8 +267,8 @@ impl PyPacking {
         self.lock().fingerprint()
     }
 
-    /// One epoch of this place, from where the mixture stands, over rows that need not be packed as nobody asks for them
-    /// again: what it hands back. It takes all rows, as if their packs had been taken.
+    /// One epoch of this place, from where the mixture stands, over rows that need not be packed as they are
+    /// not used again: what it hands back. It takes all rows, as if their packs had been taken.
     fn epoch<'py>(&self, py: Python<'py>, start: PyBackedBytes, shard: u64) -> PyResult<Bound<'py, PyBytes>> {
         let share = alone(py, |_| Ok(self.lock().epoch(&start, shard)?))?;
         Ok(PyBytes::new(py, &share))
@@ -347,21 +347,21 @@ pub(crate) fn validation_scores<'py>(
     packs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (model, packs) = (&model.get().model, packs.try_iter()?.unbind());
-    let said = alone(py, |signals| Ok(mix::scores(model, Packed { packs, signals })?))?;
-    Ok(PyBytes::new(py, &said))
+    let scores = alone(py, |signals| Ok(mix::scores(model, Packed { packs, signals })?))?;
+    Ok(PyBytes::new(py, &scores))
 }
 
-/// The same model with probabilities, fitted by `method` to what was said of all validation sets.
+/// The same model with probabilities, fitted by `method` to the scores of all validation sets.
 #[pyfunction]
 pub(crate) fn with_probabilities(
     py: Python<'_>,
     model: &Bound<'_, PyModel>,
     method: &str,
-    said: Vec<PyBackedBytes>,
+    scores: Vec<PyBackedBytes>,
 ) -> PyResult<PyModel> {
     let method: Method = named(method)?;
     let model = model.get().model.clone();
-    alone(py, |_| Ok(mix::with_probabilities(model, method, &said)?.into()))
+    alone(py, |_| Ok(mix::with_probabilities(model, method, &scores)?.into()))
 }
 
 /// Offsets, indices and values of sparse rows, how many features they have, and a schema as JSON.

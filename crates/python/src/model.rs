@@ -21,7 +21,7 @@ use rosenblatt_data::{MatrixRef, View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
 
-/// So many sparse rows are looked at and then predicted, while they lie near the processor.
+/// How many sparse rows are checked and then predicted, while they are in the cache.
 const AT_ONCE: usize = 2048;
 
 /// A trained model: what the command line writes to a file, and reads from one.
@@ -36,7 +36,7 @@ impl From<Model> for PyModel {
     }
 }
 
-/// Rows of nobody's class.
+/// Rows without classes.
 enum Rows<'a> {
     /// Sparse ones as they came.
     Unseen(MatrixRef<'a>),
@@ -45,7 +45,7 @@ enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows class and scores of each; false if somebody should look at them first.
+    /// Shows class and scores of each; false if they must be checked first.
     fn each(self, model: &Model, mut show: impl FnMut(u32, &[f64])) -> Result<bool, Error> {
         match self {
             Self::Unseen(rows) => Ok(model.each_unseen(rows, show)),
@@ -197,7 +197,7 @@ impl PyModel {
 
     /// What a model of tags says of sentences in memory: `tags`, `agreement` with these labels, or `reasons`.
     #[pyo3(signature = (what, sentences, labels=None, most=0))]
-    fn told<'py>(
+    fn answer<'py>(
         &self,
         py: Python<'py>,
         what: &str,
@@ -207,12 +207,12 @@ impl PyModel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = take_in(sentences, labels, Some(tagger::tokens(&self.model)?))?;
         let lengths = given.lengths;
-        tagger::told(py, &self.model, (what, most), Some(&lengths), || Ok(given.made.stream()))
+        tagger::answer(py, &self.model, (what, most), Some(&lengths), || Ok(given.made.stream()))
     }
 
     /// The same of files, or of the bytes of one; `text` is the sentences as the command line writes them.
     #[pyo3(signature = (what, source, format=None, name=None, most=0))]
-    fn told_of_source<'py>(
+    fn answer_source<'py>(
         &self,
         py: Python<'py>,
         what: &str,
@@ -221,7 +221,7 @@ impl PyModel {
         name: Option<&str>,
         most: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        tagger::told(py, &self.model, (what, most), None, || tagger::open(source, format, name))
+        tagger::answer(py, &self.model, (what, most), None, || tagger::open(source, format, name))
     }
 
     /// Every weight of a model of tags that is not zero: its attribute, or the label before, and its label.
@@ -362,7 +362,7 @@ impl PyModel {
         }
         let source = source.open(name)?;
         alone(py, |signals| {
-            // Behind a map no feature has a weight of its own, and so it is with most kernels.
+            // After a map no feature has a weight of its own, and so it is with most kernels.
             if self.model.map().is_some()
                 || self.model.planes().is_none() && top_features(&self.model, 0, 1).is_empty()
             {

@@ -28,20 +28,20 @@ pub(crate) fn first_wrong(given: &str) -> Outcome<Option<(usize, String)>> {
 /// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it. The story is shorter
 /// without figures about the rows that were learned from.
 #[pyfunction]
-#[pyo3(signature = (recipe, source, name=None, told=None, epochs=None, figures=true))]
+#[pyo3(signature = (recipe, source, name=None, stages=None, epochs=None, figures=true))]
 pub(crate) fn train(
     py: Python<'_>,
     recipe: &str,
     source: Given,
     name: Option<&str>,
-    told: Option<Py<PyAny>>,
+    stages: Option<Py<PyAny>>,
     epochs: Option<Py<PyAny>>,
     figures: bool,
 ) -> PyResult<(PyModel, String)> {
     let source = source.open(name)?;
     alone(py, |signals| {
         let recipe: Recipe = serde_json::from_str(recipe)?;
-        let trained = recipe.train(&source, &mut Watching { signals, told, epochs, figures })?;
+        let trained = recipe.train(&source, &mut Watching { signals, stages, epochs, figures })?;
         let estimate = match trained.model.held_numbers() {
             Some(numbers) => json!(numbers.estimate),
             None => json!(trained.estimate.as_ref().map(|estimate| &estimate.evaluation)),
@@ -81,7 +81,7 @@ pub(crate) fn compare(
         let candidates = Candidate::list(candidates)?;
         let specs = candidates.iter().map(|one| one.spec(&options)).collect::<Result<Vec<_>, _>>()?;
         let (data, _) = load_with_schema(&source, &reading)?;
-        let mut watching = Watching { signals, told: None, epochs: None, figures: true };
+        let mut watching = Watching { signals, stages: None, epochs: None, figures: true };
         let compared = compare_all(&specs, &data, None, folds, options.seed, &mut watching)?;
         let trials = compared.trials.iter().map(|trial| {
             json!({
@@ -171,7 +171,7 @@ pub(crate) fn chosen(settings: Vec<(String, String)>) -> Settings {
     settings.into_iter().fold(Settings::default(), |all, (name, value)| all.with(&name, &value))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands behind `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn figure_error(error: rosenblatt_figures::FigureError) -> Failure {
     PyValueError::new_err(error.to_string()).into()
 }

@@ -1,4 +1,4 @@
-//! Whether a hyperplane separates rows, with a certificate that anybody can check.
+//! Whether a hyperplane separates rows, with a certificate that you can check.
 
 use crate::error::{Failure, Outcome};
 use crate::learn::labelled;
@@ -90,7 +90,7 @@ pub(crate) fn certify(
         let data = opened.load()?;
         let signals: RefCell<&mut Signals> = RefCell::new(signals);
         let question = Question { bias: asked.bias, gap: asked.gap };
-        let mut told = Vec::new();
+        let mut studies = Vec::new();
         for sides in Sides::chosen(&data, asked.positive.as_deref(), asked.against.as_deref())? {
             let start = Instant::now();
             let watch = |_: rosenblatt::certify::Progress<'_>| {
@@ -99,9 +99,9 @@ pub(crate) fn certify(
             };
             let study = study(&data, sides, question, asked.kernel, &watch)?;
             let certificate = study.certificate.as_ref().map(serde_json::to_string).transpose()?;
-            told.push((serde_json::to_string(&study.summary(&data))?, certificate));
+            studies.push((serde_json::to_string(&study.summary(&data))?, certificate));
         }
-        Ok(told)
+        Ok(studies)
     })
 }
 

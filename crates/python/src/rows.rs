@@ -1,7 +1,7 @@
 //! Python's arrays as rows of the engine, where they are.
 //!
 //! An array is lent through the buffer protocol: nothing is copied, and Python keeps it alive and unresized for as long
-//! as it is lent. Nobody can keep another thread from writing to it meanwhile; what is learned then is anybody's guess,
+//! as it is lent. Another thread may write to it meanwhile; what is learned then is undefined,
 //! but every index that counts is compared with its limit where it is used, so nothing is read or written elsewhere.
 
 use pyo3::buffer::{Element, PyBuffer};
@@ -33,8 +33,8 @@ impl<T: Element> Shared<T> {
             return &[];
         }
         #[expect(unsafe_code, reason = "only Python knows where an array is")]
-        // SAFETY: the buffer says that so many values of this type lie here, one after the other and aligned, and Python
-        // keeps them there until the buffer is released.
+        // SAFETY: the buffer says that this many values of this type lie here, one after the other and
+        // aligned, and Python keeps them there until the buffer is released.
         unsafe {
             std::slice::from_raw_parts(self.buffer.buf_ptr().cast::<T>(), n_values)
         }
@@ -115,7 +115,7 @@ pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
     Ok(array)
 }
 
-/// Rows whose sparse indices nobody has looked at yet: who reads rows once looks at some while they are at hand.
+/// Rows with unchecked sparse indices: a single reading checks them as it goes.
 pub(crate) struct Unchecked(Arc<Array>);
 
 impl Unchecked {
@@ -236,7 +236,8 @@ fn dense_width(shape: &[usize]) -> PyResult<usize> {
     if width == 0 { Err(PyValueError::new_err("there are no features")) } else { Ok(width) }
 }
 
-/// Whether there is room for the weights of this many outputs. Nobody hears of it later: without memory a process ends.
+/// Whether there is room for the weights of this many outputs. There is no later error: without memory a
+/// process ends.
 pub(crate) fn check_room(width: usize, n_outputs: usize) -> PyResult<()> {
     // The weights, a sum of them, and what they are read out to.
     let n_values = width.saturating_mul(n_outputs.max(1)).saturating_mul(4);

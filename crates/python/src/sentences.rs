@@ -69,7 +69,8 @@ fn sequence<'py>(
         .map_err(|_| PyValueError::new_err(format!("{name} should be {expected}, but is {}", kind())))
 }
 
-/// Takes in sentences, with their labels if there are some. The first token says what all are, if nobody else does.
+/// Takes in sentences, with their labels if there are some. The first token says what all are, unless the
+/// caller does.
 pub(crate) fn take_in(
     given: &Bound<'_, PyAny>,
     labels: Option<&Bound<'_, PyAny>>,

@@ -3,13 +3,13 @@
 use crate::error::{Failure, Outcome};
 use crate::model::{Given, PyModel};
 use crate::sentences::{Tokens, listed, take_in};
-use crate::work::{Signals, Told, alone, unless_stopped};
+use crate::work::{Signals, Watching, alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use rosenblatt::Model;
 use rosenblatt::data::{SentenceFormat, SentenceStream, Sentences, find_sentence_format, sentences};
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{self, Judging, Room, Tagger, TaggerOptions, TaggerTraining, agreement_report};
+use rosenblatt::tagger::{self, Room, Tagger, agreement_report};
+use rosenblatt::{Model, Recipe};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -18,26 +18,17 @@ pub(crate) fn open(source: Given, format: Option<&str>, name: Option<&str>) -> O
     Ok(sentences(&source.open(name)?, format)?)
 }
 
-/// How it is to be judged, as JSON: which sentences are held out, and how leads become probabilities.
-fn judging(asked: Option<&str>) -> Outcome<Judging> {
-    let Some(asked) = asked else { return Ok(Judging::default()) };
-    let (plan, calibrate) = serde_json::from_str(asked)?;
-    Ok(Judging { plan, calibrate })
-}
-
-/// Trains on sentences in memory. `tokens` says what tokens are, if that is known: `cells` or `attributes`.
+/// Trains on sentences in memory by a recipe. `tokens` says what tokens are, if that is known: `cells` or `attributes`.
 #[pyfunction]
-#[pyo3(signature = (options, sentences, labels, tokens=None, told=None, judging=None))]
+#[pyo3(signature = (recipe, sentences, labels, tokens=None, each=None))]
 pub(crate) fn fit_tagger(
     py: Python<'_>,
-    options: &str,
+    recipe: &str,
     sentences: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
     tokens: Option<&str>,
-    told: Option<&Bound<'_, PyAny>>,
-    judging: Option<&str>,
+    each: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
-    let told = told.map(|told| told.clone().unbind());
     let tokens = match tokens {
         Some("cells") => Some(Tokens::Cells),
         Some(_) => Some(Tokens::Attributes),
@@ -45,15 +36,9 @@ pub(crate) fn fit_tagger(
     };
     let given = take_in(sentences, Some(labels), tokens)?;
     alone(py, |signals| {
-        let options: TaggerOptions = serde_json::from_str(options)?;
-        options.check()?;
-        let mut told = Told { told: told.as_ref(), raised: None };
-        let training = TaggerTraining::new(&options).judged(self::judging(judging)?).checkpointer(signals);
-        let outcome = training.run_on(given.made.stream(), &mut told);
-        if let Some(raised) = told.raised {
-            signals.raise(raised);
-        }
-        Ok(outcome?.into())
+        let recipe: Recipe = serde_json::from_str(recipe)?;
+        let mut watching = Watching { signals, stages: None, epochs: each, figures: false };
+        Ok(recipe.train_sentences(given.made.stream(), &mut watching)?.model.into())
     })
 }
 
@@ -80,7 +65,7 @@ pub(crate) fn tokens(model: &Model) -> Outcome<Tokens> {
 
 /// What a model says of sentences: `tags`, the sentences with them as `text`, how well they agree with what is known
 /// (`agreement`, as JSON), or `reasons`, as JSON with at most this many attributes of a token.
-pub(crate) fn told<'py>(
+pub(crate) fn answer<'py>(
     py: Python<'py>,
     model: &Model,
     (what, most): (&str, usize),
@@ -128,12 +113,12 @@ fn explained(
             };
             let each = reasons.into_iter().enumerate().map(|(token, mut reason)| {
                 reason.attributes.truncate(most);
-                let mut told = json!({"label": reason.label, "lead": reason.lead,
+                let mut reason = json!({"label": reason.label, "lead": reason.lead,
                     "transition": reason.transition, "attributes": reason.attributes});
                 if let Some(probability) = probabilities.as_ref().and_then(|all| all.get(token)) {
-                    told["probability"] = json!(probability);
+                    reason["probability"] = json!(probability);
                 }
-                told
+                reason
             });
             all.push(each.collect::<Vec<_>>());
         }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Stage, Watch};
-use rosenblatt::{Dataset, Error, Model, Monitor, Spec, Training};
+use rosenblatt::{Dataset, Error, Monitor, Spec};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ pub(crate) fn alone<T: Send>(
     }
 }
 
-/// Whether Python has been told to stop.
+/// Whether Python has been interrupted.
 pub(crate) struct Signals {
     asked: Instant,
     raised: Option<PyErr>,
@@ -54,27 +54,19 @@ impl Signals {
     }
 }
 
-impl Checkpointer for Signals {
-    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
-        if self.stop() { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
-    }
-
-    fn save(&mut self, _checkpoint: &[u8]) {}
-}
-
-/// The recipe's monitor: stops at a signal, and tells a function of Python what is being done, if there is one.
+/// The recipe's monitor: stops at a signal, and calls a Python function at each stage, if there is one.
 pub(crate) struct Watching<'a> {
     pub(crate) signals: &'a mut Signals,
-    pub(crate) told: Option<Py<PyAny>>,
+    pub(crate) stages: Option<Py<PyAny>>,
     /// A function that is called after each epoch of the training of the model that is kept.
     pub(crate) epochs: Option<Py<PyAny>>,
-    /// Whether somebody reads how good the model is on the rows it learned from.
+    /// Whether the error on the training rows is needed.
     pub(crate) figures: bool,
 }
 
 impl Monitor for Watching<'_> {
     fn stage(&mut self, stage: Stage<'_>) {
-        let Some(told) = &self.told else { return };
+        let Some(stages) = &self.stages else { return };
         let words = match stage {
             Stage::Reading(source) => format!("reading {}", source.name()),
             Stage::Fold { fold, n_folds, .. } => format!("fold {} of {n_folds}", fold + 1),
@@ -84,7 +76,7 @@ impl Monitor for Watching<'_> {
             Stage::Calibrating => "calibrating".to_owned(),
             _ => return,
         };
-        let outcome = Python::attach(|py| told.call1(py, (words,)).map(|_| ()));
+        let outcome = Python::attach(|py| stages.call1(py, (words,)).map(|_| ()));
         if let Err(raised) = outcome {
             self.signals.raised.get_or_insert(raised);
         }
@@ -99,10 +91,9 @@ impl Monitor for Watching<'_> {
     }
 
     fn training<'a>(&'a mut self, _: &'a Spec, _: Option<&'a Dataset>) -> Result<Watch<'a>, Error> {
-        let told = Told { told: self.epochs.as_ref(), raised: None };
-        let shared = Rc::new(RefCell::new(&mut *self.signals));
-        let observer = Raising { told, signals: Rc::clone(&shared) };
-        Ok(Watch { checkpointer: Box::new(Asked(shared)), observer: Box::new(observer) })
+        let signals = Rc::new(RefCell::new(&mut *self.signals));
+        let observer = EachEpoch { function: self.epochs.as_ref(), signals: Rc::clone(&signals) };
+        Ok(Watch { checkpointer: Box::new(Asked(signals)), observer: Box::new(observer) })
     }
 }
 
@@ -110,67 +101,38 @@ impl Monitor for Watching<'_> {
 struct Asked<'a>(Rc<RefCell<&'a mut Signals>>);
 
 impl Checkpointer for Asked<'_> {
-    fn request(&mut self, so_far: &Totals) -> CheckpointRequest {
-        self.0.borrow_mut().request(so_far)
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        if self.0.borrow_mut().stop() { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
     }
 
     fn save(&mut self, _checkpoint: &[u8]) {}
 }
 
-/// Calls a function of Python after each epoch; what it raises is what Python shall see.
-struct Raising<'a> {
-    told: Told<'a>,
+/// Calls a function of Python after each epoch, which ends the run by returning a true value, or by raising: what it raises is
+/// what Python sees.
+struct EachEpoch<'a> {
+    function: Option<&'a Py<PyAny>>,
     signals: Rc<RefCell<&'a mut Signals>>,
 }
 
-impl Observer for Raising<'_> {
+impl Observer for EachEpoch<'_> {
     fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
-        let flow = self.told.epoch(epoch, run);
-        if let Some(raised) = self.told.raised.take() {
-            self.signals.borrow_mut().raise(raised);
-        }
-        flow
-    }
-}
-
-/// Trains until a signal comes, or `told`, which is called after each epoch, says that it is enough.
-pub(crate) fn watched(
-    training: Training<'_>,
-    signals: &mut Signals,
-    told: Option<&Py<PyAny>>,
-) -> Result<Model, Error> {
-    let mut told = Told { told, raised: None };
-    let outcome = training.checkpointer(signals).run(&mut told);
-    // What Python raised is what Python shall see.
-    signals.raised = signals.raised.take().or(told.raised);
-    outcome
-}
-
-/// Calls a function of Python after each epoch, which ends the run by saying something true, or by raising.
-pub(crate) struct Told<'a> {
-    pub(crate) told: Option<&'a Py<PyAny>>,
-    /// What it raised.
-    pub(crate) raised: Option<PyErr>,
-}
-
-impl Observer for Told<'_> {
-    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(told) = self.told else { return ControlFlow::Continue(()) };
+        let Some(function) = self.function else { return ControlFlow::Continue(()) };
         let Epoch { number, visited, mistakes, updates, errors, .. } = *epoch;
         let counts = (number, visited, mistakes, updates, errors, run.loss());
-        let said = Python::attach(|py| told.call1(py, counts)?.is_truthy(py));
-        match said {
+        let answer = Python::attach(|py| function.call1(py, counts)?.is_truthy(py));
+        match answer {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
             Err(error) => {
-                self.raised = Some(error);
+                self.signals.borrow_mut().raise(error);
                 ControlFlow::Break(())
             }
         }
     }
 }
 
-/// Somebody outside was interrupted.
+/// The call from outside was interrupted.
 pub(crate) fn unless_stopped(signals: &mut Signals) -> Outcome<()> {
     if signals.stop() { Err(Failure::from(Error::Stopped)) } else { Ok(()) }
 }

@@ -80,8 +80,9 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// What a scheme allows of these labels.
-    pub fn of_scheme(scheme: Scheme, labels: &[String]) -> Self {
+    /// What a scheme allows of these labels; everything if there is none.
+    pub fn of_scheme(scheme: impl Into<Option<Scheme>>, labels: &[String]) -> Self {
+        let Some(scheme) = scheme.into() else { return Self::default() };
         let barrier = |allowed: bool| if allowed { 0.0 } else { NEVER };
         Self {
             starts: labels.iter().map(|label| barrier(scheme.allows(None, Some(label)))).collect(),

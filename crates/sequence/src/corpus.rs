@@ -28,7 +28,7 @@ pub struct Sentence<'a> {
     first_link: usize,
     link_ends: &'a [usize],
     links: &'a [u32],
-    /// The true label of each token; empty if nobody knows them.
+    /// The true label of each token; empty if unknown.
     pub labels: &'a [u32],
 }
 
@@ -50,7 +50,7 @@ impl Corpus {
     pub(crate) fn push_attributes(&mut self, found: &[u32], nowhere: u32) {
         let mut end = self.attributes.len();
         self.attributes.resize(end + found.len(), 0);
-        // Nobody foresees which are known, so nothing waits for the answer.
+        // The processor cannot foresee which are known, so nothing waits for the answer.
         for &attribute in found {
             self.attributes[end] = attribute;
             end += usize::from(attribute != nowhere);

@@ -31,7 +31,7 @@ pub(crate) struct Forks {
 
 #[inline(always)]
 fn hash(hasher: &RandomState, fork: u32, left: u32, right: u32) -> usize {
-    // Forks share no more than a table: numbers that meet are told apart by what stands there.
+    // Forks share no more than a table: numbers that meet differ in what stands there.
     let key =
         (u64::from(left) << 32 | u64::from(right)) ^ u64::from(fork).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     hasher.hash_one(key) as usize

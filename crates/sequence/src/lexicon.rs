@@ -14,9 +14,9 @@ use std::fmt::Write as _;
 
 /// What is nowhere.
 const NOWHERE: u32 = u32::MAX;
-/// So many names beyond either edge of a sentence.
+/// How many names there are beyond either edge of a sentence.
 const EDGE: u8 = 16;
-/// So many tokens are looked up together.
+/// How many tokens are looked up together.
 const BATCH: usize = 16;
 
 /// Names in the order in which they turned up.
@@ -124,7 +124,7 @@ struct Path {
     is_link: bool,
 }
 
-/// A cell of a template behind its first: where its outcome is, and the fork that it leads on at.
+/// A cell of a template after its first: where its outcome is, and the fork that it leads on at.
 #[derive(Debug, Clone, Copy)]
 struct Further {
     template: usize,
@@ -149,7 +149,7 @@ pub struct Lexicon {
     /// How many outcomes a token has, of all columns and functions, and how far a template looks.
     stride: usize,
     reach: usize,
-    /// The two numbers behind each number that is no attribute yet.
+    /// The two numbers that make each number that is no attribute yet.
     between: Vec<Vec<Vec<(u32, u32)>>>,
     /// Per attribute: its template and the two numbers that led to it.
     keys: Vec<(u32, u32, u32)>,

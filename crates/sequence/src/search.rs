@@ -13,7 +13,7 @@ use rosenblatt_core::{Work, widest};
 const NEVER: f64 = f64::NEG_INFINITY;
 /// Lanes of a sum over attributes.
 const LANES: usize = 8;
-/// So many quads of one row are kept in registers.
+/// How many quads of one row are kept in registers.
 const WIDE: usize = 8;
 
 /// How labels are looked for.
@@ -22,7 +22,7 @@ pub enum Search {
     /// Among all sequences.
     #[default]
     Exact,
-    /// With so many labels of each token kept.
+    /// With this many labels of each token kept.
     Beam(usize),
 }
 
@@ -170,8 +170,8 @@ fn sum_rows(offsets: &[usize], out: &mut [Quad], term: impl Fn(usize, usize) -> 
     }
 }
 
-/// The same sum of rows that say where their quads stand, row by row: what is said of a row is read in one go, and the
-/// lanes wait in memory.
+/// The same sum of rows that say where their quads stand, row by row: the places of a row are read in one go,
+/// and the lanes wait in memory.
 #[inline(always)]
 fn sum_wide_rows(offsets: &[usize], out: &mut [Quad], index: &[u32], table: &[Quad], lanes: &mut Vec<Quad>) {
     let quads = out.len();
@@ -311,7 +311,7 @@ impl Lattice {
     }
 
     /// The best ways to all labels of all tokens. With true labels, ways that are none but the true one do not count, and
-    /// the token is told at which those fell out of the beam.
+    /// it returns the token at which those fell out of the beam.
     #[inline(always)]
     fn forward(&mut self, field: Field<'_>, sentence: Sentence<'_>, gold: &[u32]) -> Option<usize> {
         match field.weights.shape().quads() {
@@ -344,7 +344,7 @@ impl Lattice {
         gold_scores.clear();
         let mut lost = None;
         for token in 0..n_tokens {
-            let said = &emissions[token * quads..][..quads];
+            let emitted = &emissions[token * quads..][..quads];
             let (before, after) = best.split_at_mut(token * quads);
             let (here, reached) = (&mut after[..quads], &mut reached[token * quads..][..quads]);
             let steps = if token == 0 { field.steps } else { field.steps_at(sentence.links(token), bridge) };
@@ -380,11 +380,11 @@ impl Lattice {
                     *lane(reached, truth) = kept;
                     way
                 };
-                gold_scores.push(score + reached_at(said, truth));
+                gold_scores.push(score + reached_at(emitted, truth));
             }
             for (quad, out) in here.iter_mut().enumerate() {
                 for label in 0..QUAD {
-                    out.0[label] = reached[quad].0[label] + said[quad].0[label];
+                    out.0[label] = reached[quad].0[label] + emitted[quad].0[label];
                 }
             }
             if let Search::Beam(width) = field.search
@@ -440,7 +440,7 @@ impl Lattice {
                 score != NEVER && score + step(from) == reached
             });
             let Some(from) = found else {
-                // Nobody but the true labels leads here.
+                // Only the true labels lead here.
                 if let Some(gold) = gold.get(..token) {
                     self.path[..token].copy_from_slice(gold);
                 }

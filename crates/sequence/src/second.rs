@@ -27,10 +27,10 @@ impl Ways {
         let Shape { n_labels: n, .. } = field.weights.shape();
         let quads = field.weights.shape().quads();
         let store = &field.weights.store;
-        let said = |token: usize| &emissions[token * quads..][..quads];
-        let mut first = said(0).to_vec();
+        let emitted = |token: usize| &emissions[token * quads..][..quads];
+        let mut first = emitted(0).to_vec();
         for label in 0..n as u32 {
-            *lane(&mut first, label) = field.constraints.start(label) + reached_at(said(0), label);
+            *lane(&mut first, label) = field.constraints.start(label) + reached_at(emitted(0), label);
         }
         let mut truth = Vec::with_capacity(gold.len());
         if let Some(&label) = gold.first() {
@@ -70,7 +70,7 @@ impl Ways {
                 for quad in 0..quads {
                     for label in 0..QUAD {
                         let way = out[quad].0[label] + steps[quad].0[label];
-                        ways.best[at + quad].0[label] = way + said(token)[quad].0[label];
+                        ways.best[at + quad].0[label] = way + emitted(token)[quad].0[label];
                     }
                 }
                 ways.reached[at..at + quads].copy_from_slice(&out);
@@ -80,7 +80,7 @@ impl Ways {
                 let triple = if token == 1 { 0.0 } else { store.triple(gold[token - 2], before, label) };
                 let step = reached_at(&pairs[before as usize * quads..][..quads], label);
                 let way = if token == 1 { truth[0] } else { truth[token - 1] + triple };
-                truth.push(way + step + reached_at(said(token), label));
+                truth.push(way + step + reached_at(emitted(token), label));
             }
         }
         (ways, truth)
@@ -126,7 +126,7 @@ impl Ways {
                 score != NEVER && score + field.weights.store.triple(first, before, label) == reached
             });
             let Some(first) = found else {
-                // Nobody but the true labels leads here.
+                // Only the true labels lead here.
                 if let Some(gold) = gold.get(..token) {
                     path[..token].copy_from_slice(gold);
                 }

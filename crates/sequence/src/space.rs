@@ -2,8 +2,8 @@
 //! far the true labels lead over the best other ones, and a step goes along what the two differ in.
 //!
 //! So every rule of the core that steps along an example works here as it is: the perceptron (Collins 2002),
-//! passive-aggressive rules (which are MIRA with one rival), AROW with its variances. What a rule is told as the squared
-//! length of an example is that of the difference, attributes that both have left out.
+//! passive-aggressive rules (which are MIRA with one rival), AROW with its variances. What a rule gets as the
+//! squared length of an example is that of the difference, attributes that both have left out.
 //! The space knows the sentences; the loop knows their numbers.
 
 use crate::constraints::Constraints;
@@ -74,12 +74,12 @@ impl Met {
     pub fn each(&self, corpus: &Corpus, met: &[u32], mut visit: impl FnMut(&[u32], &[u32])) {
         let mut is_wrong = vec![false; corpus.len()];
         let mut rest = &self.wrong[..];
-        while let [sentence, behind @ ..] = rest {
+        while let [sentence, after @ ..] = rest {
             let gold = corpus.sentence(*sentence as usize).labels;
-            let Some((found, behind)) = behind.split_at_checked(gold.len()) else { break };
+            let Some((found, after)) = after.split_at_checked(gold.len()) else { break };
             visit(gold, found);
             is_wrong[*sentence as usize] = true;
-            rest = behind;
+            rest = after;
         }
         for sentence in met.iter().filter(|sentence| !is_wrong[**sentence as usize]) {
             let gold = corpus.sentence(*sentence as usize).labels;
@@ -535,17 +535,17 @@ impl Resumable for TaggerSpace {
         (self.moves, self.norm2) = (moves, f64::from_bits(norm2));
         let wrong = state.take_u32s("met")?;
         let mut rest = &wrong[..];
-        while let [sentence, behind @ ..] = rest {
+        while let [sentence, after @ ..] = rest {
             let n_tokens = self.corpus.len().checked_sub(*sentence as usize + 1);
             let n_tokens = n_tokens.map(|_| self.corpus.sentence(*sentence as usize).len());
-            let found = n_tokens.and_then(|n_tokens| behind.split_at_checked(n_tokens));
+            let found = n_tokens.and_then(|n_tokens| after.split_at_checked(n_tokens));
             let n_labels = self.weights.shape().n_labels;
-            let Some((_, behind)) =
+            let Some((_, after)) =
                 found.filter(|(labels, _)| labels.iter().all(|l| (*l as usize) < n_labels))
             else {
                 return Err(refuse("what was found at first does not fit the sentences"));
             };
-            rest = behind;
+            rest = after;
         }
         self.met = (left != u64::MAX).then_some(Met { left, wrong });
         let (shape, n_attributes) = (self.weights.shape(), self.weights.n_attributes());
@@ -622,7 +622,7 @@ impl Outcome for TaggerSpace {
     }
 }
 
-/// Sentences by their numbers: the loop is told how many there are, and the space knows the rest.
+/// Sentences by their numbers: the loop knows how many there are, and the space knows the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbers(pub usize);
 

@@ -72,7 +72,7 @@ impl Tagging {
         &lattice.path
     }
 
-    /// The best labels by the weights, whoever votes, with their score.
+    /// The best labels by the weights, without votes, with their score.
     pub fn best(&self, sentence: Sentence<'_>) -> Tagged {
         let mut lattice = Lattice::default();
         let score = lattice.tag(self.field(), sentence);
@@ -109,7 +109,7 @@ impl Tagging {
     pub fn score(&self, sentence: Sentence<'_>, labels: &[u32]) -> f64 {
         let emissions = self.emissions(sentence);
         let (mut score, mut room) = (0.0, Vec::new());
-        for (token, (said, &label)) in emissions.iter().zip(labels).enumerate() {
+        for (token, (emitted, &label)) in emissions.iter().zip(labels).enumerate() {
             let steps = self.field().steps_at(sentence.links(token), &mut room);
             let way = match *labels[..token].as_ref() {
                 [] => self.constraints.start(label),
@@ -118,7 +118,7 @@ impl Tagging {
                 }
                 [.., last] => score + self.pair(steps, last, label),
             };
-            score = way + said[label as usize];
+            score = way + emitted[label as usize];
         }
         score + labels.last().map_or(0.0, |last| self.constraints.end(*last))
     }
@@ -138,7 +138,7 @@ impl Tagging {
         let emissions = self.emissions(sentence);
         let mut lists: Vec<Vec<Vec<Way>>> = Vec::with_capacity(emissions.len());
         let mut room = Vec::new();
-        for (token, said) in emissions.iter().enumerate() {
+        for (token, emitted) in emissions.iter().enumerate() {
             let steps = self.field().steps_at(sentence.links(token), &mut room);
             let mut here = vec![Vec::new(); n_states];
             for (state, ways) in here.iter_mut().enumerate() {
@@ -170,7 +170,7 @@ impl Tagging {
                     }
                 }
                 for way in &mut found {
-                    way.score += said[label];
+                    way.score += emitted[label];
                     if token + 1 == emissions.len() {
                         way.score += self.constraints.end(label as u32);
                     }
@@ -216,10 +216,10 @@ impl Tagging {
         let n_states = if second { n * n } else { n };
         let mut ahead = vec![vec![NEVER; n_states]; emissions.len()];
         let mut room = Vec::new();
-        for (token, said) in emissions.iter().enumerate() {
+        for (token, emitted) in emissions.iter().enumerate() {
             if token == 0 {
                 for label in 0..n {
-                    ahead[0][label] = self.constraints.start(label as u32) + said[label];
+                    ahead[0][label] = self.constraints.start(label as u32) + emitted[label];
                 }
                 continue;
             }
@@ -228,7 +228,7 @@ impl Tagging {
             for (from, score) in before[token - 1].iter().enumerate().filter(|(_, score)| **score > NEVER) {
                 for label in 0..n {
                     let best = &mut here[0][if second { from % n * n + label } else { label }];
-                    *best = best.max(score + self.after_state(steps, token, from, label) + said[label]);
+                    *best = best.max(score + self.after_state(steps, token, from, label) + emitted[label]);
                 }
             }
         }
@@ -260,16 +260,16 @@ impl Tagging {
         let next = |from: usize, label: usize| if second { from % n * n + label } else { label };
         let ahead = self.ahead(sentence, &emissions);
         let mut room = Vec::new();
-        let mut behind = vec![vec![NEVER; n_states]; n_tokens];
+        let mut after = vec![vec![NEVER; n_states]; n_tokens];
         for token in (0..n_tokens).rev() {
             let links: &[u32] = if token + 1 == n_tokens { &[] } else { sentence.links(token + 1) };
             let steps = self.field().steps_at(links, &mut room);
             for state in 0..n_states {
-                behind[token][state] = if token + 1 == n_tokens {
+                after[token][state] = if token + 1 == n_tokens {
                     self.constraints.end((state % n) as u32)
                 } else {
                     let way = |label: usize| {
-                        let on = emissions[token + 1][label] + behind[token + 1][next(state, label)];
+                        let on = emissions[token + 1][label] + after[token + 1][next(state, label)];
                         self.after_state(steps, token + 1, state, label) + on
                     };
                     (0..n).map(way).fold(NEVER, f64::max)
@@ -279,7 +279,7 @@ impl Tagging {
         let lead = |token: usize| {
             let mut best = vec![NEVER; n];
             for state in 0..n_states {
-                let total = ahead[token][state] + behind[token][state];
+                let total = ahead[token][state] + after[token][state];
                 best[state % n] = best[state % n].max(total);
             }
             let label = labels[token] as usize;

@@ -124,7 +124,7 @@ pub struct Look {
 /// How one kind of attribute is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// What stands before each cell, and what behind the last.
+    /// What stands before each cell, and what after the last.
     pub literals: Vec<String>,
     /// The cells.
     pub looks: Vec<Look>,
@@ -192,8 +192,8 @@ fn template(line: &str) -> Result<Template, String> {
                 macro_.chars().take(24).collect::<String>().escape_debug()
             )
         };
-        let (name, behind) = macro_[1..].split_once('[').ok_or_else(bad)?;
-        let (numbers, behind) = behind.split_once(']').ok_or_else(bad)?;
+        let (name, after) = macro_[1..].split_once('[').ok_or_else(bad)?;
+        let (numbers, after) = after.split_once(']').ok_or_else(bad)?;
         let numbers: Vec<i64> = numbers
             .split(',')
             .map(|number| number.trim().parse().map_err(|_| bad()))
@@ -228,7 +228,7 @@ fn template(line: &str) -> Result<Template, String> {
         if found.looks.len() > MOST.1 {
             return Err(format!("a template should look at most at {} cells", MOST.1));
         }
-        rest = behind;
+        rest = after;
     }
     found.literals.push(rest.to_owned());
     Ok(found)

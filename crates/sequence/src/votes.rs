@@ -119,7 +119,8 @@ pub struct Votes {
     /// All rounds.
     n_rounds: u64,
     log: Log,
-    /// Places in the log, by attribute and then as they stand there; what belongs to no attribute is behind all others.
+    /// Places in the log, by attribute and then as they stand there; what belongs to no attribute comes after
+    /// all others.
     order: Vec<u32>,
 }
 

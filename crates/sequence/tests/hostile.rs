@@ -1,4 +1,5 @@
-//! Bytes that nobody meant: changed at random, or made to hurt. Nothing may panic, and nothing may take more than it is worth.
+//! Accidental bytes: changed at random, or made to hurt. Nothing may panic, and nothing may take more than it
+//! is worth.
 
 use rosenblatt_core::Random;
 use rosenblatt_data::{SENTENCE_FORMATS, Sentences, Source, sentences};
@@ -13,7 +14,7 @@ const SEEDS: [&str; 5] = [
     "Don't go (now), Mr. O'Neil's cat said: \"U.S.A.!\"\n\n—\n",
 ];
 
-/// How many inputs are made: `ROSENBLATT_FUZZ_EXECUTIONS` of them if that is said.
+/// How many inputs are made: `ROSENBLATT_FUZZ_EXECUTIONS` of them if that is set.
 fn executions(usual: usize) -> usize {
     std::env::var("ROSENBLATT_FUZZ_EXECUTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }

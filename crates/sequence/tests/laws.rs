@@ -156,7 +156,7 @@ fn the_rival_is_the_best_of_all_others_in_every_search() {
                 space.scores(0, rosenblatt_core::Sparse::<f64>::new(&[], &[]), &mut margin);
                 let rivals = exhaustive(&tagging, sentence, Some(sentence.labels));
                 let Some(rival) = rivals.first() else {
-                    assert_eq!(margin, [f64::INFINITY], "seed {seed}: nobody else is allowed");
+                    assert_eq!(margin, [f64::INFINITY], "seed {seed}: no other labels are allowed");
                     continue;
                 };
                 let lead = tagging.score(sentence, sentence.labels) - rival.score;
@@ -310,7 +310,7 @@ fn votes_of<A: Algorithm>(seeds: std::ops::Range<u64>) {
             if !run.totals().rounds.is_multiple_of(4) {
                 continue;
             }
-            let read = run.read(Readout::Voted).expect("somebody votes");
+            let read = run.read(Readout::Voted).expect("at least one hypothesis votes");
             let votes = read.other::<Votes>().expect("votes were kept");
             let (rounds, places, amounts) = votes.lists();
             let again = Votes::of_lists(shape, run.totals().rounds, rounds, &places, &amounts).unwrap();

@@ -75,8 +75,8 @@ impl Tokens {
         if self.0.is_empty() {
             return Ok(());
         }
-        let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = said.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
+        let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = header.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
         let refused = || {
             Problem::new("no-token", "this server wants a token")
                 .with_help("send the header `Authorization: Bearer TOKEN`")
@@ -131,12 +131,12 @@ pub(crate) fn check_host(config: &Config, uri: &Uri, headers: &HeaderMap) -> Res
     let foreign =
         |what: &str, help: &str| Err(Problem::new("foreign", what).with_help(with_flags(&help.into())));
     let mut hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or("?"));
-    let said = hosts.next();
+    let named = hosts.next();
     if hosts.next().is_some() {
         return Err(Problem::new("bad-request", "the request names its host twice"));
     }
     // A target with a host of its own is what the request is for, whatever its header says.
-    let Some(host) = uri.authority().map(axum::http::uri::Authority::as_str).or(said) else {
+    let Some(host) = uri.authority().map(axum::http::uri::Authority::as_str).or(named) else {
         return foreign("the request names no host", "send a `Host` header");
     };
     let name = without_port(host);

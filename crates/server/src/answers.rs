@@ -19,16 +19,16 @@ use rosenblatt_data::{Dataset, Visitor};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// What is to be said of every row besides its class.
+/// What to answer for every row besides its class.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wish {
     pub(crate) probabilities: bool,
     pub(crate) scores: bool,
-    /// So many features for the class, and as many against it.
+    /// This many features for the class, and as many against it.
     pub(crate) explain: Option<usize>,
 }
 
-/// What is said of some rows.
+/// The answers for some rows.
 pub(crate) struct Answers<'m> {
     model: &'m Model,
     wish: Wish,
@@ -61,7 +61,7 @@ pub(crate) const FORMS: [(&str, Form); 5] = [
 ];
 
 impl Form {
-    /// Whether what is said of a task can be written so.
+    /// Whether the answers of a task can be written so.
     fn suits(self, task: Task) -> bool {
         match self {
             Self::Json | Self::JsonLines => true,
@@ -136,7 +136,7 @@ impl<'m> Answers<'m> {
         }
     }
 
-    /// An object for each row, one after the other with `between` behind all but the last.
+    /// An object for each row, one after the other with `between` after all but the last.
     fn objects(&self, out: &mut String, between: char) {
         let quoted = |name: &String| serde_json::to_string(name).unwrap_or_default();
         let names: Vec<String> = self.model.labels().names().iter().map(quoted).collect();
@@ -290,7 +290,7 @@ impl<'m> Answers<'m> {
     }
 }
 
-/// What is said of a body, whatever the task of the model: the bytes, and of how many rows or sentences.
+/// The answer to a body, whatever the task of the model: the bytes, and the number of rows or sentences.
 pub(crate) fn answered(
     version: &Version,
     published: &Published,

@@ -51,15 +51,15 @@ impl Kind {
         found.map(|(_, kind)| *kind).ok_or_else(|| {
             let known: Vec<&str> = CONTENT_TYPES.iter().map(|(name, _)| *name).collect();
             let known = known.join(", ");
-            // What `curl -d` says unless it is told otherwise. A page may send it to anybody unasked, so it is not read.
+            // The default of `curl -d`. A page may send it to any server unasked, so it is not read.
             let is_form = name.eq_ignore_ascii_case("application/x-www-form-urlencoded");
-            let said = if is_form {
+            let what = if is_form {
                 "say what the body is, as `curl -H 'content-type: application/json'` does"
             } else {
                 "send another"
             };
             Problem::new("unknown-type", "the content type is none that is read")
-                .with_help(format!("{said}: one of {known}"))
+                .with_help(format!("{what}: one of {known}"))
         })
     }
 }
@@ -72,8 +72,8 @@ pub fn unpacked<'a>(
 ) -> Result<Cow<'a, [u8]>, Problem> {
     let too_large = || Problem::new("too-large", format!("a body may have {} bytes", limits.body_bytes));
     let found = Compression::sniff(bytes);
-    let said = encoding.map(|name| name.trim().to_ascii_lowercase());
-    match said.as_deref() {
+    let encoding = encoding.map(|name| name.trim().to_ascii_lowercase());
+    match encoding.as_deref() {
         None | Some("" | "identity") => {}
         Some(name @ ("gzip" | "zstd")) if name == found.name() => {}
         Some("gzip" | "zstd") => {

@@ -1,4 +1,4 @@
-//! What a server is told: where models are, who may ask, how much of everything is allowed.
+//! The settings of a server: where models are, who may ask, how much of everything is allowed.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ impl Default for Limits {
     }
 }
 
-/// Where notes go that whoever runs the server should read: damage, what was restored, what could not be learned.
+/// Where notes for the operator go: damage, what was restored, what could not be learned.
 #[derive(Clone)]
 pub struct Journal(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Journal {
     }
 }
 
-/// Everything a server is told.
+/// All settings of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The folder of models, `NAME.model` each.
@@ -113,7 +113,7 @@ pub struct Config {
     pub address: SocketAddr,
     /// Names by which clients may call it, besides its address and those of this machine to itself.
     pub hosts: Vec<String>,
-    /// A file of tokens; anybody may do anything if there is none.
+    /// A file of tokens; without one, every client may do anything.
     pub tokens: Option<PathBuf>,
     /// Certificate chain and private key, both PEM.
     pub tls: Option<(PathBuf, PathBuf)>,

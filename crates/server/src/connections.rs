@@ -1,4 +1,5 @@
-//! Connections: so many at a time, each cut off once its client lets it wait too long, all drained in the end.
+//! Connections: a limited number at a time, each cut off once its client lets it wait too long, all drained
+//! in the end.
 
 use crate::config::Limits;
 use crate::metrics::Metrics;
@@ -112,7 +113,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
 }
 
 impl<S: AsyncRead + Unpin> Patient<S> {
-    /// Reads what a client still sends, until it has heard that nobody listens.
+    /// Reads what a client still sends, until it has heard that the connection ends.
     fn linger(&mut self, cx: &mut Context<'_>, closed_by: Instant) -> Poll<()> {
         let mut waste = [0; 8 << 10];
         loop {
@@ -248,7 +249,7 @@ where
         .header_read_timeout(limits.timeout)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS)
-        // A client that has said all it will say may still want its answer.
+        // A client that has sent all may still want its answer.
         .half_close(true);
     #[cfg(feature = "tls")]
     builder

@@ -6,11 +6,12 @@
 //!                                                     └── live: log ── flush ── learn ── publish
 //! ```
 //!
-//! A folder of models is a registry ([`Config::folder`]); `GET /docs` of a running server tells its paths. Whoever
-//! predicts sees the last version that was published and never waits for whoever learns. An example is acknowledged when
-//! it is as safe as [`Durability`] says, and the model is that of one run over all examples in their order.
+//! A folder of models is a registry ([`Config::folder`]); `GET /docs` of a running server tells its paths. A
+//! client that predicts sees the last version that was published and never waits for one that learns. An
+//! example is acknowledged when it is as safe as [`Durability`] says, and the model is that of one run over
+//! all examples in their order.
 //!
-//! Nothing here prints: who starts a [`Server`] is told where it listens and what it could not read.
+//! Nothing here prints: a [`Server`] returns where it listens and what it could not read.
 
 mod access;
 mod answers;
@@ -68,7 +69,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the models in and listens; nobody is answered yet.
+    /// Takes the models in and listens; it does not answer yet.
     pub fn open(config: Config) -> io::Result<Self> {
         let config = Arc::new(config);
         raise_descriptors(config.limits.connections);

@@ -1,9 +1,9 @@
 //! One version of a model as it goes on learning: a thread of its own that writes, flushes, learns and publishes.
 //!
 //! Requests that arrive together are written and flushed together (group commit), in one order, and are acknowledged
-//! after that. Whoever predicts reads what was published last and never waits for the thread. A version is published
-//! when nothing waits, and otherwise at least every [`PUBLISH`], or when publishing has taken a twentieth of the time:
-//! so long an answer may lag behind what was acknowledged.
+//! after that. A prediction reads what was published last and never waits for the thread. A version is
+//! published when nothing waits, and otherwise at least every [`PUBLISH`], or when publishing has taken a
+//! twentieth of the time: an answer may lag behind what was acknowledged by so long.
 
 use crate::config::{Config, Durability};
 use crate::log::{self, LogError, Medium};
@@ -35,7 +35,7 @@ const PUBLISH_SHARE: u32 = 20;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The most bytes of the name of a class that is taken in.
 const CLASS_BYTES: usize = 256;
-/// So many classes are named in a message.
+/// How many classes are named in a message.
 const CLASSES_NAMED: usize = 10;
 /// What stands between a key and the checksum of its body in the log; no header can hold it.
 const MARK: char = '\0';
@@ -56,7 +56,7 @@ pub(crate) struct Published {
 /// Where readers look.
 pub(crate) type Shelf = RwLock<Arc<Published>>;
 
-/// What a client is told of rows that were learned from.
+/// What a client learns about rows that were learned from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
     /// The version that learned from them.
@@ -121,7 +121,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Hands a wish over; nobody is there any more if it comes back.
+    /// Hands a wish over; the thread has ended if it comes back.
     pub(crate) fn wish(&self, wish: Wish) -> Result<(), Wish> {
         self.wishes.send(wish).map_err(|error| error.0)
     }
@@ -226,11 +226,11 @@ fn pack(preface: &Preface, state: &[u8]) -> Vec<u8> {
 
 /// The parts of a snapshot, once its checksum is right.
 fn unpack(bytes: &[u8]) -> Option<(Preface, &[u8])> {
-    let (said, sum) = bytes.split_last_chunk::<32>()?;
-    if Sha256::digest(said).as_slice() != sum {
+    let (content, sum) = bytes.split_last_chunk::<32>()?;
+    if Sha256::digest(content).as_slice() != sum {
         return None;
     }
-    let rest = said.strip_prefix(SNAPSHOT_MAGIC)?;
+    let rest = content.strip_prefix(SNAPSHOT_MAGIC)?;
     let (length, rest) = rest.split_first_chunk::<8>()?;
     let (preface, state) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
     Some((serde_json::from_slice(preface).ok()?, state))
@@ -400,14 +400,14 @@ impl Learner {
     }
 
     fn work(mut self, waiting: &Receiver<Wish>) {
-        let mut behind = false;
+        let mut is_behind = false;
         let mut cost = Duration::ZERO;
         let mut published = Instant::now();
         let mut synced = Instant::now();
         let mut held = None;
         loop {
             let due = PUBLISH.max(cost * PUBLISH_SHARE);
-            let wait = if behind { due.saturating_sub(published.elapsed()) } else { INTERVAL };
+            let wait = if is_behind { due.saturating_sub(published.elapsed()) } else { INTERVAL };
             let wish = match held.take() {
                 Some(wish) => Some(wish),
                 None => match waiting.recv_timeout(wait) {
@@ -430,7 +430,7 @@ impl Learner {
                         }
                     }
                     self.commit(group);
-                    behind = true;
+                    is_behind = true;
                     let config = &self.common.config;
                     if self.rows_in_log >= config.snapshot_rows || self.log_bytes > config.snapshot_log_bytes
                     {
@@ -456,12 +456,12 @@ impl Learner {
                 }
                 None => {}
             }
-            if behind && published.elapsed() >= PUBLISH.max(cost * PUBLISH_SHARE) {
+            if is_behind && published.elapsed() >= PUBLISH.max(cost * PUBLISH_SHARE) {
                 let began = Instant::now();
                 self.publish();
                 cost = began.elapsed();
                 published = Instant::now();
-                behind = false;
+                is_behind = false;
             }
             if self.unsynced && synced.elapsed() >= INTERVAL {
                 self.sync_late();
@@ -507,7 +507,7 @@ impl Learner {
         }
     }
 
-    /// Tells whoever runs the server of a refusal, once.
+    /// Tells the operator of a refusal, once.
     fn note(&mut self, problem: &Problem) {
         let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
         if line != self.noted {
@@ -611,7 +611,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Whether the model may take these classes in, besides so many others that are on their way.
+    /// Whether the model may take these classes in, besides `n_waiting` others that are on their way.
     fn check_classes(&self, added: &[&String], grow: bool, n_waiting: usize) -> Result<(), Problem> {
         let known = self.ongoing.labels();
         if !grow {
@@ -675,7 +675,7 @@ impl Learner {
                 Ok(receipt) => {
                     self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
                 }
-                // Whoever reads the log again meets the same refusal.
+                // Reading the log again meets the same refusal.
                 Err(problem) => self.note(problem),
             }
             let _ = lesson.reply.send(receipt);
@@ -709,7 +709,7 @@ impl Learner {
         }
     }
 
-    /// After a flush that failed nobody knows what the disk has: the log is not written to again.
+    /// After a failed flush it is unknown what the disk has: the log is not written to again.
     fn flush_failed(&mut self, error: &io::Error) -> Problem {
         self.failed = true;
         Problem::new("log-failed", format!("the log could not be flushed: {}", error.kind()))
@@ -776,7 +776,7 @@ mod tests {
     use rosenblatt_data::{ReadOptions, Source, load_source};
     use std::sync::Mutex;
 
-    /// A log whose calls fail when they are told to.
+    /// A log whose calls fail on command.
     struct Failing {
         file: Box<dyn Medium>,
         faults: Arc<Mutex<Faults>>,
@@ -784,7 +784,7 @@ mod tests {
 
     #[derive(Default)]
     struct Faults {
-        /// So many bytes are written before the system says that the disk is full.
+        /// How many bytes are written before the system reports a full disk.
         room: Option<usize>,
         sync: bool,
         cut: bool,

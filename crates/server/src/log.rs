@@ -93,7 +93,7 @@ pub(crate) struct Found {
     pub(crate) next: u64,
     /// Bytes that are whole records.
     pub(crate) length: u64,
-    /// Bytes behind them, of a record that was cut off.
+    /// Bytes after them, of a record that was cut off.
     pub(crate) torn: u64,
 }
 
@@ -147,11 +147,11 @@ pub(crate) fn read(
         return Err(damage(0, "it has no header"));
     }
     from.read_exact(&mut head)?;
-    let (said, crc) = head.split_at(16);
-    if !said.starts_with(MAGIC) || crc != crc32fast::hash(said).to_le_bytes() {
+    let (fields, crc) = head.split_at(16);
+    if !fields.starts_with(MAGIC) || crc != crc32fast::hash(fields).to_le_bytes() {
         return Err(damage(0, "its header is not one"));
     }
-    let first = u64_at(said, 8);
+    let first = u64_at(fields, 8);
     let (mut at, mut next) = (HEADER_BYTES, first);
     let mut payload = Vec::new();
     loop {
@@ -162,18 +162,18 @@ pub(crate) fn read(
         }
         let mut head = [0; HEAD_BYTES as usize];
         from.read_exact(&mut head)?;
-        let (said, crc) = head.split_at(12);
+        let (fields, crc) = head.split_at(12);
         if head == [0; HEAD_BYTES as usize] && only_zeros(&mut from)? {
             // Room that was made and never filled.
             return torn(left);
         }
-        if crc != crc32fast::hash(said).to_le_bytes() {
+        if crc != crc32fast::hash(fields).to_le_bytes() {
             return Err(damage(at, "the head of a record does not match its checksum"));
         }
-        if u64_at(said, 4) != next {
+        if u64_at(fields, 4) != next {
             return Err(damage(at, "a record has another number than its place says"));
         }
-        let size = u64::from(u32::from_le_bytes([said[0], said[1], said[2], said[3]]));
+        let size = u64::from(u32::from_le_bytes([fields[0], fields[1], fields[2], fields[3]]));
         if size > MOST_BYTES as u64 {
             return Err(damage(at, "a record is longer than any can be"));
         }

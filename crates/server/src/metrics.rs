@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper bounds of the latencies that are told apart, in seconds.
+/// Upper bounds of the buckets of latencies, in seconds.
 const BOUNDS: [f64; 12] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 2.5];
 
@@ -33,10 +33,10 @@ pub(crate) struct Metrics {
     in_flight: AtomicU64,
 }
 
-/// A number that is told of each model.
+/// A number that is reported for each model.
 type Read = fn(&Gauge) -> u64;
 
-/// What is told of each model.
+/// What is reported for each model.
 pub(crate) struct Gauge {
     pub(crate) name: String,
     pub(crate) version: u64,

@@ -20,23 +20,23 @@ use tokio::sync::watch;
 /// How often the server asks whether to stop.
 const ASK: Duration = Duration::from_millis(50);
 
-/// The files of `site/`: where they are found, what they are, and what is in them.
+/// The files of `site/` beside the sources: where they are found, what they are, and what is in them.
 pub const FILES: &[(&str, &str, &[u8])] = &[
-    ("/", "text/html; charset=utf-8", include_bytes!("../../../site/index.html")),
-    ("/index.html", "text/html; charset=utf-8", include_bytes!("../../../site/index.html")),
-    ("/style.css", "text/css; charset=utf-8", include_bytes!("../../../site/style.css")),
-    ("/app.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/app.js")),
-    ("/desk.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/desk.js")),
-    ("/draw.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/draw.js")),
-    ("/engine.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/engine.js")),
-    ("/learners.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/learners.js")),
-    ("/lessons.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/lessons.js")),
-    ("/panels.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/panels.js")),
-    ("/rows.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/rows.js")),
-    ("/run.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/run.js")),
-    ("/state.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/state.js")),
-    ("/words.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/words.js")),
-    ("/rosenblatt.wasm.gz", "application/octet-stream", include_bytes!("../../../site/rosenblatt.wasm.gz")),
+    ("/", "text/html; charset=utf-8", include_bytes!("../site/index.html")),
+    ("/index.html", "text/html; charset=utf-8", include_bytes!("../site/index.html")),
+    ("/style.css", "text/css; charset=utf-8", include_bytes!("../site/style.css")),
+    ("/app.js", "text/javascript; charset=utf-8", include_bytes!("../site/app.js")),
+    ("/desk.js", "text/javascript; charset=utf-8", include_bytes!("../site/desk.js")),
+    ("/draw.js", "text/javascript; charset=utf-8", include_bytes!("../site/draw.js")),
+    ("/engine.js", "text/javascript; charset=utf-8", include_bytes!("../site/engine.js")),
+    ("/learners.js", "text/javascript; charset=utf-8", include_bytes!("../site/learners.js")),
+    ("/lessons.js", "text/javascript; charset=utf-8", include_bytes!("../site/lessons.js")),
+    ("/panels.js", "text/javascript; charset=utf-8", include_bytes!("../site/panels.js")),
+    ("/rows.js", "text/javascript; charset=utf-8", include_bytes!("../site/rows.js")),
+    ("/run.js", "text/javascript; charset=utf-8", include_bytes!("../site/run.js")),
+    ("/state.js", "text/javascript; charset=utf-8", include_bytes!("../site/state.js")),
+    ("/words.js", "text/javascript; charset=utf-8", include_bytes!("../site/words.js")),
+    ("/rosenblatt.wasm.gz", "application/octet-stream", include_bytes!("../site/rosenblatt.wasm.gz")),
 ];
 
 /// Where the table is found that the page is to open.
@@ -50,7 +50,7 @@ pub struct Playground {
 }
 
 impl Playground {
-    /// Listens, with a table for the page to open if there is one; nobody is answered yet.
+    /// Listens, with a table for the page to open if there is one; it does not answer yet.
     pub fn open(address: SocketAddr, table: Option<Vec<u8>>) -> io::Result<Self> {
         let runtime = crate::runtime(1)?;
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {

@@ -85,7 +85,7 @@ impl Problem {
         self
     }
 
-    /// The same, for a piece of a body that begins `rows` rows, and as many lines, behind its start.
+    /// The same, for a piece of a body that begins `rows` rows, and as many lines, after its start.
     #[must_use]
     pub(crate) fn behind(mut self, rows: u64) -> Self {
         self.0.place[..2].iter_mut().flatten().for_each(|place| *place += rows);
@@ -165,7 +165,7 @@ const CURES: &[(&str, &str)] = &[
     ("max-line", "start the server with a higher {max-body}"),
 ];
 
-/// Advice that a client, or whoever runs the server, can follow.
+/// Advice that a client, or the operator, can follow.
 fn worded(remedy: &Remedy) -> String {
     let options = || {
         remedy.pieces().iter().filter_map(|piece| match piece {
@@ -191,7 +191,7 @@ fn worded(remedy: &Remedy) -> String {
     if options().next().is_none() { text } else { format!("train the model again: {text}") }
 }
 
-/// Advice for whoever trains models and starts servers, which is done in a shell.
+/// Advice for the operator, who trains models and starts servers in a shell.
 pub(crate) fn with_flags(remedy: &Remedy) -> String {
     remedy.worded(|option, value| match value {
         Some(value) => format!("`--{option} {value}`"),

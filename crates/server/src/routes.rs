@@ -40,7 +40,7 @@ use tokio::time::timeout;
 
 /// Bodies of more bytes than this are worked on beside the threads that answer.
 const LARGE: usize = 64 << 10;
-/// A body must come at so many bytes a second, once the first wait is over.
+/// A body must come at this many bytes a second, once the first wait is over.
 const LEAST_RATE: usize = 64 << 10;
 /// Room for bodies is given in pieces of this many bytes.
 pub(crate) const PAGE: usize = 64 << 10;
@@ -297,7 +297,7 @@ impl Room {
         Self { all: Arc::clone(&app.pages), taken: None }
     }
 
-    /// Takes more, if so many bytes need more.
+    /// Takes more, if `n_bytes` need more.
     pub(crate) fn hold(&mut self, n_bytes: usize) -> Result<(), Problem> {
         let missing = n_bytes
             .div_ceil(PAGE)
@@ -333,9 +333,9 @@ impl Held {
 async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, Problem> {
     let limits = &app.config.limits;
     let too_large = || Problem::new("too-large", format!("a body may have {} bytes", limits.body_bytes));
-    let said =
+    let declared =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if said.is_some_and(|said| said > limits.body_bytes as u64) {
+    if declared.is_some_and(|declared| declared > limits.body_bytes as u64) {
         return Err(too_large());
     }
     let began = Instant::now();
@@ -588,11 +588,11 @@ async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> An
     // What waits to be learned from has its place for as long as it waits.
     let bytes = Arc::new(whole(&app, &headers, body).await?);
     let receipt = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
-    Ok(Json(told(&name, &receipt)).into_response())
+    Ok(Json(receipt_json(&name, &receipt)).into_response())
 }
 
-/// What is told of rows that were learned from.
-pub(crate) fn told(name: &str, receipt: &Receipt) -> Value {
+/// The answer about rows that were learned from.
+pub(crate) fn receipt_json(name: &str, receipt: &Receipt) -> Value {
     json!({
         "model": name,
         "version": receipt.version,
@@ -624,10 +624,10 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
     work(held.bytes.len() > LARGE, move || {
         let published = version.published();
         if let Some(tagger) = published.model.tagger() {
-            let mut told = sentences::evaluated(tagger, kind, &held.bytes)?;
-            told["model"] = json!(name);
-            told["version"] = json!(version.entry.version);
-            return Ok(Json(told).into_response());
+            let mut answer = sentences::evaluated(tagger, kind, &held.bytes)?;
+            answer["model"] = json!(name);
+            answer["version"] = json!(version.entry.version);
+            return Ok(Json(answer).into_response());
         }
         let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         if published.model.task() == Task::Numbers {
@@ -675,15 +675,15 @@ async fn list(State(app): Shared) -> Answer {
 
 async fn describe(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
-    let mut told = outline(&slot);
-    let Ok(version) = slot.current() else { return Ok(Json(told).into_response()) };
+    let mut answer = outline(&slot);
+    let Ok(version) = slot.current() else { return Ok(Json(answer).into_response()) };
     let published = version.published();
-    told["errors"] = json!(published.errors);
-    told["origin"] = json!(version.entry.origin);
-    told["sha256"] = json!(version.entry.sha256);
-    told["inputs"] = tensors::metadata(&name, &[], &published.model)["inputs"].take();
-    told["summary"] = published.model.describe(10);
-    Ok(Json(told).into_response())
+    answer["errors"] = json!(published.errors);
+    answer["origin"] = json!(version.entry.origin);
+    answer["sha256"] = json!(version.entry.sha256);
+    answer["inputs"] = tensors::metadata(&name, &[], &published.model)["inputs"].take();
+    answer["summary"] = published.model.describe(10);
+    Ok(Json(answer).into_response())
 }
 
 async fn put(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
@@ -696,9 +696,9 @@ async fn put(State(app): Shared, At(name): At<String>, request: Request) -> Answ
     }
     let (parts, body) = request.into_parts();
     let held = whole(&app, &parts.headers, body).await?;
-    let told = name.clone();
+    let answer = name.clone();
     let version = work(true, move || app.registry.put(&name, &held.bytes)).await?;
-    Ok((StatusCode::CREATED, Json(json!({"model": told, "version": version}))).into_response())
+    Ok((StatusCode::CREATED, Json(json!({"model": answer, "version": version}))).into_response())
 }
 
 fn model_file(bytes: Vec<u8>) -> Response {
@@ -760,7 +760,7 @@ async fn version_file(State(app): Shared, At((name, version)): At<(String, u64)>
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Making {
-    /// An older version to go back to; what was learned so far if nothing is said.
+    /// An older version to go back to; what was learned so far by default.
     of: Option<u64>,
     learning: Option<rosenblatt::settings::Asked<rosenblatt::Options>>,
     blank: bool,
@@ -843,8 +843,8 @@ fn served(app: &App, named: &Named) -> Result<Arc<Version>, Problem> {
 
 async fn metadata(State(app): Shared, At(named): At<Named>) -> Answer {
     let version = served(&app, &named)?;
-    let told = tensors::metadata(&named.name, &[version.entry.version], &version.published().model);
-    Ok(Json(told).into_response())
+    let answer = tensors::metadata(&named.name, &[version.entry.version], &version.published().model);
+    Ok(Json(answer).into_response())
 }
 
 async fn model_ready(State(app): Shared, At(named): At<Named>) -> Answer {

@@ -1,6 +1,6 @@
 //! Rows as they stand in the log: what the learner sees, to the bit, and nothing that depends on how it was sent.
 //!
-//! Whoever reads them back trusts nothing: every length is checked against what is there.
+//! Reading them back trusts nothing: every length is checked against what is there.
 
 use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Labels, Matrix, MatrixRef, SparseMatrix, SparseRef};
 use std::io::{self, Read};
@@ -88,7 +88,7 @@ pub fn decode(mut bytes: &[u8]) -> io::Result<(String, Dataset)> {
         _ => return Err(wrong("rows of no known kind")),
     };
     if !from.is_empty() {
-        return Err(wrong("there is more than was said"));
+        return Err(wrong("there is more than announced"));
     }
     let data = Dataset::new(matrix, classes, Labels::in_order(names));
     Ok((
@@ -104,10 +104,10 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// So many items of this many bytes must still be there.
+/// `n_items` of this many bytes must still be there.
 fn bounded(n_items: usize, size: usize, from: &[u8]) -> io::Result<()> {
     if n_items.checked_mul(size).is_none_or(|bytes| bytes > from.len()) {
-        return Err(wrong("there is less than was said"));
+        return Err(wrong("there is less than announced"));
     }
     Ok(())
 }

@@ -26,11 +26,11 @@ const KINDS: [&str; 4] = ["model", "keys", "log", "snapshot"];
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct Way {
-    /// What is learned; as the model learned, if nothing is said.
+    /// What is learned; as the model learned, by default.
     pub(crate) learning: Option<Asked<Options>>,
     /// Whether weights begin at zero instead of the model's.
     pub(crate) blank: bool,
-    /// Whether classes that were never seen are taken in; as the server was started, if nothing is said.
+    /// Whether classes that were never seen are taken in; as the server was started, by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) grow_classes: Option<bool>,
 }
@@ -111,7 +111,7 @@ pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn unwritten(error: &dyn std::fmt::Display) -> Problem {
-    // What the system says begins with a path, which is nobody's business.
+    // What the system says begins with a path, which is private.
     let text = error.to_string();
     let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
     Problem::new("full", format!("nothing could be written: {reason}"))
@@ -203,7 +203,7 @@ impl State {
             _ => self.shown("the list of versions is gone or damaged, and so is its copy"),
         };
         if let Found::Whole(manifest, _) = &found {
-            // Old lists get their checksum, and copies that were left behind are brought up to date.
+            // Old lists get their checksum, and outdated copies are brought up to date.
             let bytes = manifest.to_bytes();
             let is_same = |found: &io::Result<Vec<u8>>| found.as_ref().is_ok_and(|found| *found == bytes);
             if !is_same(&list) || !is_same(&copy) {

@@ -1,10 +1,10 @@
 //! JSON Lines in both directions: lines are answered as they come, a piece at a time, and no more is read than was
-//! answered. What goes wrong in the middle is told in a line of its own, which is the last.
+//! answered. An error in the middle gets a line of its own, which is the last.
 
 use crate::answers::{self, Form, Wish};
 use crate::bodies::Kind;
 use crate::problem::Problem;
-use crate::routes::{App, Held, Room, Sent, frame, teach, told};
+use crate::routes::{App, Held, Room, Sent, frame, receipt_json, teach};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// So many answers may wait for a client to read them.
+/// How many answers may wait for a client to read them.
 const AHEAD: usize = 2;
 
 /// An answer that is still being made.
@@ -150,5 +150,5 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
 async fn lesson(app: &Arc<App>, name: &str, bytes: Vec<u8>, grow: Option<bool>) -> Result<String, Problem> {
     let bytes = Arc::new(Held::piece(bytes));
     let receipt = teach(app, &Sent { name, kind: Kind::JsonLines, bytes, key: String::new(), grow }).await?;
-    Ok(format!("{}\n", told(name, &receipt)))
+    Ok(format!("{}\n", receipt_json(name, &receipt)))
 }

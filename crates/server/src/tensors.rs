@@ -1,4 +1,4 @@
-//! The Open Inference Protocol: rows as tensors, by name, in JSON or as raw bytes behind it.
+//! The Open Inference Protocol: rows as tensors, by name, in JSON or as raw bytes after it.
 //!
 //! One tensor of two dimensions holds whole rows; tensors of one dimension hold a column each; one tensor of bytes holds
 //! texts. All become lines of a format that the data crate reads.
@@ -89,7 +89,7 @@ fn values(tensor: &Tensor, raw: &mut &[u8], most: usize) -> Result<Vec<String>, 
         return Ok(found);
     };
     let size = usize::try_from(size).ok().filter(|size| *size <= raw.len());
-    let (bytes, rest) = raw.split_at(size.ok_or_else(|| bad("there are fewer raw bytes than was said"))?);
+    let (bytes, rest) = raw.split_at(size.ok_or_else(|| bad("there are fewer raw bytes than announced"))?);
     *raw = rest;
     let found = match tensor.datatype.as_str() {
         "FP64" => numbers(bytes, |bits| json!(f64::from_le_bytes(bits)).to_string()),
@@ -112,7 +112,7 @@ fn values(tensor: &Tensor, raw: &mut &[u8], most: usize) -> Result<Vec<String>, 
     Ok(found)
 }
 
-/// Texts, each behind its length.
+/// Texts, each after its length.
 fn texts(mut bytes: &[u8]) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk::<4>() {

@@ -170,7 +170,7 @@ fn problems_say_what_and_where_and_what_to_do() {
     let answer = bench.post(learn, "text/csv", "legs,weight,label\n4,4,cat\n2,x,bird\n");
     assert_eq!(answer.code(), "bad-rows");
     assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0);
-    // A line in the middle of a stream is told by its number.
+    // A line in the middle of a stream is named by its number.
     let lines = "{\"legs\": 4, \"weight\": 4}\n{\"legs\": 4, \"weight\": }\n";
     let answer = bench.post(predict, "application/x-ndjson", lines).text();
     assert!(answer.contains("\"problem\"") && answer.contains("\"line\":2"), "{answer}");
@@ -212,8 +212,8 @@ fn what_is_learned_is_what_offline_training_gives() {
         classes(&bench.json("/v1/models/pets/predict", "[[0, 9]]").ok()) == ["fish"]
     });
     soon("all are published", || bench.get("/v1/models/pets/evaluate").ok().value()["learned"] == 6);
-    let told = bench.get("/v1/models/pets/evaluate").ok().value();
-    assert!(told["progressive-error"].as_f64().unwrap() > 0.0);
+    let printed = bench.get("/v1/models/pets/evaluate").ok().value();
+    assert!(printed["progressive-error"].as_f64().unwrap() > 0.0);
     let measured = bench.post("/v1/models/pets/evaluate", "text/csv", PETS).ok().value();
     assert_eq!((measured["rows"].as_u64(), measured["classes"].as_array().unwrap().len()), (Some(6), 3));
 }
@@ -370,8 +370,8 @@ fn a_receipt_tells_of_its_request_and_of_all() {
         let body = format!("legs,weight,label\n{row}\n");
         ask(bench.address, "POST", "/v1/models/pets/learn", &headers, body.as_bytes()).ok().value()
     };
-    let counts = |told: &Value| {
-        ["rows", "errors", "learned", "errors-so-far"].map(|name| told[name].as_u64().unwrap())
+    let counts = |printed: &Value| {
+        ["rows", "errors", "learned", "errors-so-far"].map(|name| printed[name].as_u64().unwrap())
     };
     // A class that was never seen is always predicted wrongly at first.
     let first = learn(&bench, "a", "0,9,fish\n0,8,newt");
@@ -429,8 +429,11 @@ fn lines_are_answered_while_they_come() {
 #[test]
 fn the_open_inference_protocol_is_spoken() {
     let bench = Bench::new(&[("pets", pets())]);
-    let told = bench.get("/v2/models/pets").ok().value();
-    assert_eq!(told["inputs"], serde_json::json!([{"name": "rows", "datatype": "FP64", "shape": [-1, 2]}]));
+    let printed = bench.get("/v2/models/pets").ok().value();
+    assert_eq!(
+        printed["inputs"],
+        serde_json::json!([{"name": "rows", "datatype": "FP64", "shape": [-1, 2]}])
+    );
     for path in [
         "/v2",
         "/v2/health/live",
@@ -548,8 +551,16 @@ fn every_code_of_the_page_has_a_status() {
         let Some((method, path)) = words.split_once(' ') else { continue };
         let known = ["GET", "POST", "PUT"].contains(&method) && path.starts_with('/');
         if known {
+            let (path, asked) = path.split_once('?').unwrap_or((path, ""));
             let path = path.replace("NAME", "{name}").replace("versions/N", "versions/{version}");
-            assert!(paths[&path].get(method.to_lowercase()).is_some(), "{words}");
+            let operation = paths.get(&path).and_then(|path| path.get(method.to_lowercase()));
+            let operation = operation.unwrap_or_else(|| panic!("no such path: {words}"));
+            for name in
+                asked.split('&').filter_map(|asked| asked.split('=').next()).filter(|name| !name.is_empty())
+            {
+                let is_it = |parameter: &serde_json::Value| parameter["name"] == name;
+                assert!(operation["parameters"].as_array().unwrap().iter().any(is_it), "{words}");
+            }
             n_named += 1;
         }
     }
@@ -669,8 +680,8 @@ fn sentences_get_the_tags_that_the_engine_gives_them() {
     let (model, plain) = (tags(judged), tags(Judging::default()));
     let bench = Bench::new(&[("tags", model.to_bytes()), ("plain", plain.to_bytes()), ("pets", pets())]);
     assert_eq!(bench.get("/readyz").ok().value()["unread"], serde_json::json!({}));
-    let told = bench.get("/v1/models/tags").ok().value();
-    assert_eq!((told["task"].as_str(), told["summary"]["task"].as_str()), (Some("tags"), Some("tags")));
+    let printed = bench.get("/v1/models/tags").ok().value();
+    assert_eq!((printed["task"].as_str(), printed["summary"]["task"].as_str()), (Some("tags"), Some("tags")));
     assert_eq!(bench.get("/v1/models/pets").ok().value()["task"], "classes");
     // Every body, and what the engine writes for the same sentences.
     let path = "/v1/models/tags/predict";
@@ -705,15 +716,18 @@ fn sentences_get_the_tags_that_the_engine_gives_them() {
     assert_eq!(Value::Array(streamed), wanted);
     // What else can be asked for.
     let body = r#"[["the", "cat", "runs"]]"#;
-    let told = bench.json(&format!("{path}?scores&probabilities"), body).ok().value();
-    let one = &told["predictions"][0];
+    let printed = bench.json(&format!("{path}?scores&probabilities"), body).ok().value();
+    let one = &printed["predictions"][0];
     assert!(one["score"].is_f64() && one["leads"].as_array().unwrap().len() == 3, "{one}");
     assert_eq!(one["probabilities"].as_array().unwrap().len(), 3);
-    let told = bench.json("/v1/models/tags/explain?top=2", body).ok().value();
-    assert!(told["predictions"][0]["reasons"][0]["attributes"].as_array().unwrap().len() <= 2, "{told}");
+    let printed = bench.json("/v1/models/tags/explain?top=2", body).ok().value();
+    assert!(
+        printed["predictions"][0]["reasons"][0]["attributes"].as_array().unwrap().len() <= 2,
+        "{printed}"
+    );
     let labelled = r#"{"rows": [["the", "cat"], ["a", "dog"]], "labels": [["DT", "NN"], ["DT", "VB"]]}"#;
-    let told = bench.json("/v1/models/tags/evaluate", labelled).ok().value();
-    assert_eq!((told["tokens"].as_u64(), told["accuracy"].as_f64()), (Some(4), Some(0.75)));
+    let printed = bench.json("/v1/models/tags/evaluate", labelled).ok().value();
+    assert_eq!((printed["tokens"].as_u64(), printed["accuracy"].as_f64()), (Some(4), Some(0.75)));
     // What cannot be had, and why.
     let file = bench.get("/v1/models/tags/file").ok();
     assert!(file.body == model.to_bytes());

@@ -55,7 +55,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Serves a copy of `whole` that was changed, and tells whether all is served; if it is not, that is said and can be cured.
+/// Serves a copy of `whole` that was changed, and tells whether all is served; if it is not, it says so, and
+/// there is a cure.
 fn is_served(whole: &Path, served: &[u8], what: &str, change: impl FnOnce(&Path)) -> bool {
     let folder = tempfile::tempdir().unwrap();
     copy(whole, folder.path());
@@ -72,8 +73,8 @@ fn is_served(whole: &Path, served: &[u8], what: &str, change: impl FnOnce(&Path)
     assert!(answer.value()["help"].as_str().unwrap().contains("{\"of\": N}"), "{what}: {}", answer.text());
     for ready in ready {
         assert_eq!(ready.status, 503, "{what}");
-        let said = ready.value()["not-served"]["pets"].as_str().unwrap().to_owned();
-        assert_eq!(said, answer.value()["detail"].as_str().unwrap(), "{what}");
+        let reason = ready.value()["not-served"]["pets"].as_str().unwrap().to_owned();
+        assert_eq!(reason, answer.value()["detail"].as_str().unwrap(), "{what}");
     }
     assert_eq!(bench.get("/v1/models/pets").ok().value()["ready"], false, "{what}");
     // Some version can be gone back to, and what was gone back to is served after a restart, too.

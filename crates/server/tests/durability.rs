@@ -91,7 +91,7 @@ fn a_torn_record_is_taken_away_and_a_flipped_bit_is_refused() {
         assert!(answer.text().contains("the log is damaged at byte"), "{}", answer.text());
         assert_eq!(bench.get("/readyz").status, 503);
         assert_eq!(fs::read(log(folder.path())).unwrap(), flipped, "nothing is mended in silence");
-        // The way out is said, and works.
+        // The message names the way out, which works.
         bench.json("/v1/models/pets/versions", "{\"of\": 1}").ok();
         bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
     }

@@ -41,7 +41,7 @@ fn request(scheme: &str) -> Request<Full<Bytes>> {
     request.body(Full::new(Bytes::from_static(BODY.as_bytes()))).unwrap()
 }
 
-/// Asks so many times at once, and gives the bodies.
+/// Asks `n_requests` times at once, and gives the bodies.
 async fn asked<S>(stream: S, version: Version, scheme: &'static str, n_requests: usize) -> Vec<Bytes>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -74,7 +74,7 @@ where
     bodies
 }
 
-/// A handshake with whoever has the certificate of the tests.
+/// A handshake with the server that has the certificate of the tests.
 async fn encrypted(bench: &Bench, protocol: &str) -> tokio_rustls::client::TlsStream<TcpStream> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(file("chain.pem")).unwrap()).unwrap();
@@ -111,13 +111,14 @@ fn every_protocol_gives_the_same_answer() {
 fn who_does_not_shake_hands_is_cut_off() {
     let bench = bench(true);
     now(async {
-        for said in [&b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"[..], b"", &[0x16, 3, 1, 0xFF, 0xFF]]
+        for bytes_sent in
+            [&b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"[..], b"", &[0x16, 3, 1, 0xFF, 0xFF]]
         {
             let mut stream = TcpStream::connect(bench.address).await.unwrap();
-            stream.write_all(said).await.unwrap();
+            stream.write_all(bytes_sent).await.unwrap();
             let mut bytes = Vec::new();
             let _ = stream.read_to_end(&mut bytes).await;
-            assert!(!bytes.starts_with(b"HTTP"), "nothing is said in the clear");
+            assert!(!bytes.starts_with(b"HTTP"), "nothing is sent in the clear");
         }
         assert_eq!(asked(encrypted(&bench, "h2").await, Version::HTTP_2, "https", 1).await.len(), 1);
     });

@@ -1,5 +1,5 @@
-//! A little fuzzing of every parser of bodies and of the log, in every run of the tests; the formats behind them are fuzzed
-//! in the data crate (`crates/data/FUZZING.md`).
+//! A little fuzzing of every parser of bodies and of the log, in every run of the tests; their formats are
+//! fuzzed in the data crate (`crates/data/FUZZING.md`).
 //!
 //! Execution `k` is always the same input. `ROSENBLATT_FUZZ_EXECUTIONS` says how many there are of each; none may panic, take
 //! more than a second, or end in an internal error.
@@ -178,10 +178,10 @@ fn targets() -> Vec<Target> {
 
 #[test]
 fn no_body_causes_a_panic_a_hang_or_an_internal_error() {
-    let said = std::env::var("ROSENBLATT_FUZZ_EXECUTIONS").ok().and_then(|number| number.parse().ok());
+    let chosen = std::env::var("ROSENBLATT_FUZZ_EXECUTIONS").ok().and_then(|number| number.parse().ok());
     for target in targets() {
         let (mut accepted, mut refused) = (0_u64, 0_u64);
-        for k in 0..said.unwrap_or(N_EXECUTIONS) {
+        for k in 0..chosen.unwrap_or(N_EXECUTIONS) {
             let mut random = Random::for_purpose(k, target.name);
             let seed = &target.seeds[below(&mut random, target.seeds.len())];
             let input = changed(seed, &mut random);
@@ -206,7 +206,7 @@ fn no_body_causes_a_panic_a_hang_or_an_internal_error() {
             "{}: {accepted} accepted, {refused} refused",
             target.name
         );
-        if said.is_some() {
+        if chosen.is_some() {
             println!("{}: {accepted} accepted, {refused} refused", target.name);
         }
     }

@@ -200,7 +200,7 @@ fn bodies_that_do_not_come_take_nobody_a_place_and_all_of_them_have_a_bound() {
         stream.write_all(&[head.as_bytes(), bytes].concat()).unwrap();
         stream
     };
-    // More of them than places: they wait for their own bodies, and for nobody else's.
+    // More of them than places: they wait for their own bodies, and for no others.
     let waiting: Vec<TcpStream> = (0..8).map(|_| begin(100, b"[[4")).collect();
     goes_on(&bench);
     // What is held of all bodies is as much as was allowed, and then there is room again.

@@ -32,7 +32,7 @@ fn every_route_is_open_to_its_scope_and_to_no_other_by_every_method() {
         for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
             let of_table = if method == "HEAD" { "get" } else { &method.to_lowercase() };
             let operation = operations.get(of_table);
-            // A path that does not take the method is told to those who may predict.
+            // A path that does not take the method is named to those who may predict.
             let scope =
                 operation.map_or(Some("predict"), |operation| operation["security"][0]["token"][0].as_str());
             for (token, allowed) in TOKENS {

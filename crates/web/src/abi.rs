@@ -4,6 +4,9 @@
 //! memory until the next request. No pointer is followed on this side, so nothing but the names is unsafe.
 #![expect(unsafe_code, reason = "names that a page can find are marked so; nothing else here is unsafe")]
 
+#[cfg(feature = "package")]
+use crate::package::Package as Session;
+#[cfg(not(feature = "package"))]
 use crate::session::Session;
 use std::cell::RefCell;
 
@@ -50,4 +53,11 @@ pub extern "C" fn rosenblatt_answer() -> *const u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn rosenblatt_numbers() -> *const f64 {
     DESK.with_borrow(|desk| desk.session.numbers().as_ptr())
+}
+
+/// Where the file beside the answer is, which says how long it is.
+#[cfg(feature = "package")]
+#[unsafe(no_mangle)]
+pub extern "C" fn rosenblatt_bytes() -> *const u8 {
+    DESK.with_borrow(|desk| desk.session.bytes().as_ptr())
 }

@@ -6,6 +6,8 @@
 
 pub mod abi;
 mod command;
+#[cfg(feature = "package")]
+pub mod package;
 mod presets;
 mod proof;
 mod session;

@@ -50,11 +50,11 @@ pub(crate) fn certify(data: &Dataset, bias: Bias) -> Result<(Value, Option<Bound
         }
         studies.push(studied.summary(data));
     }
-    let told = bound.as_ref().map(|bound| {
+    let summary = bound.as_ref().map(|bound| {
         json!({ "margin": bound.margin, "radius": bound.radius, "most-mistakes": bound.most_mistakes,
                 "direction": bound.direction })
     });
-    Ok((json!({ "studies": studies, "bound": told }), bound))
+    Ok((json!({ "studies": studies, "bound": summary }), bound))
 }
 
 impl Bound {

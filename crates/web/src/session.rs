@@ -144,7 +144,7 @@ struct Table {
 }
 
 /// What went wrong, in the engine's words, with what to do about it.
-struct Trouble(String);
+pub(crate) struct Trouble(pub(crate) String);
 
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
@@ -206,9 +206,9 @@ impl Session {
                 self.models.clear();
                 self.bound = None;
                 self.numbers = table.places();
-                let told = table.told();
+                let json = table.summary();
                 self.table = Some(table);
-                Ok(told)
+                Ok(json)
             }
             Request::Learn { learners } => self.learn(learners),
             Request::Go { round } => self.go(round),
@@ -222,9 +222,9 @@ impl Session {
                     )));
                 }
                 let bias: Bias = bias.parse().map_err(|error| Trouble(format!("{error}")))?;
-                let (told, bound) = proof::certify(&table.data, bias)?;
+                let (json, bound) = proof::certify(&table.data, bias)?;
                 self.bound = bound;
-                Ok(told)
+                Ok(json)
             }
             Request::Trace { learner, form, rounds } => {
                 let (table, walk) = (on_desk(self.table.as_ref())?, on_desk(self.walks.get(learner))?);
@@ -232,13 +232,13 @@ impl Session {
                     return Err(Trouble("a trace is of all rows: leave none for the test".to_owned()));
                 }
                 let traced = walk.trace(1..=rounds.clamp(1, MOST_TRACED))?;
-                let told = Told { data: &table.data, trace: &traced };
-                let (header, rows) = told.table();
+                let shown = Told { data: &table.data, trace: &traced };
+                let (header, rows) = shown.table();
                 let ending = traced.ending_in_words(walk.spec().bias());
                 let text = match form.as_str() {
-                    "csv" => told.csv(),
-                    "latex" => format!("{}{}\n% {ending}\n", told.sides("latex"), latex(&header, &rows)),
-                    _ => format!("{}{}\n{ending}\n", told.sides("markdown"), markdown(&header, &rows)),
+                    "csv" => shown.csv(),
+                    "latex" => format!("{}{}\n% {ending}\n", shown.sides("latex"), latex(&header, &rows)),
+                    _ => format!("{}{}\n{ending}\n", shown.sides("markdown"), markdown(&header, &rows)),
                 };
                 Ok(json!({ "text": text }))
             }
@@ -281,10 +281,10 @@ impl Session {
             walk.go_to(round)?;
         }
         let names = self.table.as_ref().map_or(&[][..], |table| table.data.labels().names());
-        let told = self.walks.iter().map(|walk| {
+        let json = self.walks.iter().map(|walk| {
             let totals = walk.totals();
             let rounds: Vec<Value> = walk.rounds().iter().map(|round| told_round(walk, round)).collect();
-            let mut told = json!({
+            let mut json = json!({
                 "round": totals.rounds, "epoch": totals.epochs, "mistakes": totals.mistakes,
                 "updates": totals.updates, "place": walk.place().0, "rows": walk.place().1, "rounds": rounds,
                 "ending": walk.ending().map(|ending| ending.in_words(totals, walk.spec().bias())),
@@ -293,12 +293,12 @@ impl Session {
                 && names.len() == 2
                 && is_novikoffs(walk.spec())
             {
-                told["meters"] = bound.meters(round);
+                json["meters"] = bound.meters(round);
             }
-            told
+            json
         });
-        let told: Vec<Value> = told.collect();
-        Ok(json!({ "learners": told }))
+        let json: Vec<Value> = json.collect();
+        Ok(json!({ "learners": json }))
     }
 
     /// The learner's model as it stands; made once for all that is asked of it.
@@ -565,7 +565,7 @@ impl Table {
         places.flat_map(|((x, y), &class)| [x, y, f64::from(class)]).collect()
     }
 
-    fn told(&self) -> Value {
+    fn summary(&self) -> Value {
         let names: Vec<String> = match self.data.feature_names() {
             Some(names) => names.to_vec(),
             None => (1..=self.data.width()).map(|feature| format!("x{feature}")).collect(),

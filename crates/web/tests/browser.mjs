@@ -21,14 +21,14 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
-const said = [];
+const noises = [];
 /** A page at a place of the playground; whatever its console says is held against it. */
 async function open(hash = '', options = {}, before = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  page.on('console', (message) => said.push(`${hash}: ${message.text()}`));
-  page.on('pageerror', (error) => said.push(`${hash}: ${error.message}`));
-  page.on('request', (request) => { if (!request.url().startsWith(address) && !/^(blob|data):/.test(request.url())) said.push(`${hash}: a request to ${request.url()}`); });
+  page.on('console', (message) => noises.push(`${hash}: ${message.text()}`));
+  page.on('pageerror', (error) => noises.push(`${hash}: ${error.message}`));
+  page.on('request', (request) => { if (!request.url().startsWith(address) && !/^(blob|data):/.test(request.url())) noises.push(`${hash}: a request to ${request.url()}`); });
   await before(page);
   await page.goto(address + hash);
   await page.waitForSelector('html[data-ready]');
@@ -225,8 +225,8 @@ await test('the command on the page does what the page does, whatever was chosen
     const there = execFileSync('sh', ['-c', `${line.replace(/^rosenblatt/, '"$0"')} --rounds 100000 --json`, program], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 }).trim().split('\n').map((text) => JSON.parse(text));
     there.pop();
     const here = await page.evaluate((last) => window.playground.ask({ do: 'go', round: last }).learners[0].rounds, there.at(-1).round);
-    const bits = (rounds) => JSON.stringify(rounds.map((told) => [told.round, told.w, told.b]));
-    assert.equal(bits(here), bits(there.filter((told) => told.round === there.at(-1).round)), `${hash}\n${line}`);
+    const bits = (rounds) => JSON.stringify(rounds.map((round) => [round.round, round.w, round.b]));
+    assert.equal(bits(here), bits(there.filter((round) => round.round === there.at(-1).round)), `${hash}\n${line}`);
   }
   await page.context().close();
 });
@@ -487,7 +487,7 @@ await test('the weights in the browser are those of trace, bit by bit, on 100 pr
       for (let round = 1; ; round += 1) {
         const [learner] = ask({ do: 'go', round }).learners;
         if (learner.round !== round) break;
-        for (const told of learner.rounds) all.push([told.round, told.w, told.b]);
+        for (const round of learner.rounds) all.push([round.round, round.w, round.b]);
       }
       return { all, command: ask({ do: 'command', learner: 0 }).text };
     }, [table, options]);
@@ -580,7 +580,7 @@ await test('hostile tables are refused or shown as text', async () => {
   assert.equal(await bad('x1,x2,class\n1,NaN,a\n2,3,b\n3,1,a\n'), '');
   assert.match(await page.textContent('#notes'), /1 row lacks a value and was dropped/);
   assert.match(await bad(Buffer.from([0, 1, 255, 254, 0, 3])), /bad-\d\.csv/);
-  // What cannot be read leaves no other rows behind.
+  // What cannot be read leaves no other rows.
   assert.equal(await page.evaluate(() => window.playground.learners().length), 0);
   assert.match(await page.textContent('#update'), /No rows were read/);
   assert.match(await bad(''), /no rows/);
@@ -626,7 +626,7 @@ await test('pictures for the documentation', async () => {
 
 await browser.close();
 server.kill();
-if (said.length) { failures.push('the console was silent'); console.log(said.join('\n')); } else passed += 1;
+if (noises.length) { failures.push('the console was silent'); console.log(noises.join('\n')); } else passed += 1;
 console.log(JSON.stringify(figures));
 console.log(`${passed} passed, ${failures.length} failed`);
 process.exit(failures.length ? 1 : 0);

@@ -57,7 +57,7 @@ fn option(command: &str, arg: &Arg) -> Value {
         "name": arg.get_long().map_or_else(|| arg.get_id().to_string(), str::to_owned),
         "short": arg.get_short(),
         "meaning": arg.get_long_help().or(arg.get_help()).map(ToString::to_string),
-        // What is off, or left to the data or the rule, unless somebody says otherwise.
+        // What is off, or left to the data or the rule, by default.
         "default": if takes { json!(defaults.first()) } else { json!(false) },
         "takes": if takes { arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string) } else { None },
         "choices": if takes { values } else { Vec::new() },

@@ -1,7 +1,7 @@
 //! `rosenblatt certify FILE...`: whether a hyperplane separates the data, with a proof that can be checked.
 //!
 //! Values are taken as they stand: doubles, not scaled, pixels from 0 to 255. What is proved of them is then
-//! proved of the file. What is said, and how, is in [`super::certify_text`].
+//! proved of the file. [`super::certify_text`] prints the findings.
 
 use super::certify_text as say;
 use crate::args::{DataArgs, seconds};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
     /// Put this class on the other side [default: all others]
-    #[arg(long, value_name = "CLASS", requires = "positive")]
+    #[arg(long, value_name = "CLASS")]
     against: Option<String>,
     /// Ask for a hyperplane that may lie anywhere, or one through the origin
     #[arg(long, value_name = "NAME", default_value = "learned", value_parser = [
@@ -62,16 +62,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("polynomial").alias("poly")])]
     kernel: Option<String>,
     /// Set the degree of the polynomial kernel (offset + x.y)^degree
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "kernel")]
+    #[arg(long, value_name = "N", default_value_t = 2)]
     degree: u32,
     /// Set the offset of the polynomial kernel
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, requires = "kernel")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     offset: f64,
     /// Write the certificate to this file
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
     /// Check this certificate instead of looking for one
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "bias"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = [
+        "certificate", "model", "positive", "kernel", "bias", "gap", "time",
+    ])]
     check: Option<PathBuf>,
     /// Certify the mistakes of this model instead. It has two classes and weights: no kernel, no votes
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
@@ -79,7 +81,7 @@ pub(crate) struct Args {
     /// Prove how a model's score goes with a column. Name the model in the place of data. `age=+` proves that what the
     /// column adds never falls, `hours=-` that it never rises, over all numbers; without columns, each is described
     #[arg(long, value_name = "A=+,B=-", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
-        "certificate", "check", "model", "positive", "kernel", "bias",
+        "certificate", "check", "model", "positive", "kernel", "bias", "gap", "time",
     ])]
     monotone: Option<String>,
     /// Print the verdict as JSON
@@ -161,7 +163,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let _ =
             writeln!(text, "\ncertificate: {path} (verify it with `rosenblatt certify DATA --check {path}`)");
     }
-    ui::print(&text)?;
+    ui::print_report(&text)?;
     outcome
 }
 
@@ -296,13 +298,14 @@ fn monotone(args: &Args, wishes: &str) -> Result<(), Failure> {
         let columns = columns.join("`, `");
         return usage(format!("`{name}` is no column of numbers of this model; there are `{columns}`"));
     }
-    let wish = |course: &Course| wished.iter().find(|(name, _)| *name == course.column);
-    let asked: Vec<&Course> =
-        all.iter().filter(|course| wished.is_empty() || wish(course).is_some()).collect();
-    let broken = asked.iter().find_map(|course| {
-        let (_, rising) = wish(course)?;
-        let place = if *rising { course.falls } else { course.rises }?;
-        Some(say::broken(course, *rising, place))
+    let is_wished = |course: &&Course| wished.iter().any(|(name, _)| *name == course.column);
+    let asked: Vec<&Course> = all.iter().filter(|course| wished.is_empty() || is_wished(course)).collect();
+    // A column may be wished to rise and to fall: one that does neither keeps both.
+    let broken = wished.iter().find_map(|(name, rising)| {
+        asked.iter().filter(|course| course.column == *name).find_map(|course| {
+            let place = if *rising { course.falls } else { course.rises }?;
+            Some(say::broken(course, *rising, place))
+        })
     });
     if args.json {
         ui::print(&format!("{}\n", json!({ "columns": asked, "broken": broken })))?;

@@ -15,7 +15,7 @@ use std::time::Duration;
 const SHOWN_ROWS: usize = 12;
 /// How many features of a row are shown.
 const SHOWN_FEATURES: usize = 6;
-/// From how many digits on a weight is told by its length.
+/// From how many digits on a weight is printed as its length.
 const SHOWN_DIGITS: usize = 20;
 
 /// What was read.
@@ -102,13 +102,13 @@ fn separable(study: &Study, text: &mut String) {
             large(difficulty.most_mistakes.floor())
         );
     }
-    if let Some(told) = perceptron {
-        let epochs = counted(told.epochs, "epoch", "epochs");
-        let ended = if told.converged { "and stopped" } else { "and was not done" };
+    if let Some(run) = perceptron {
+        let epochs = counted(run.epochs, "epoch", "epochs");
+        let ended = if run.converged { "and stopped" } else { "and was not done" };
         let _ = writeln!(
             text,
             "rows in their order, it made {} in {epochs} {ended}",
-            counted(told.mistakes, "mistake", "mistakes")
+            counted(run.mistakes, "mistake", "mistakes")
         );
     }
 }
@@ -350,9 +350,9 @@ fn tiny(share: f64) -> String {
 
 /// One question for programs.
 pub(super) fn json(timed: &Timed, data: &Dataset) -> Value {
-    let mut told = timed.study.summary(data);
-    told["seconds"] = timed.time.as_secs_f64().into();
-    told
+    let mut json = timed.study.summary(data);
+    json["seconds"] = timed.time.as_secs_f64().into();
+    json
 }
 
 /// How what a column adds to a score moves with it.

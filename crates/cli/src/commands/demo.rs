@@ -4,7 +4,8 @@ use super::lessons::{LESSONS, Lesson};
 use super::train_face::Face;
 use super::train_report;
 use crate::failure::Failure;
-use crate::ui::{self, percent};
+use crate::progress::Progress;
+use crate::ui::{self, counted, percent};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rosenblatt::Recipe;
 use rosenblatt::algorithms::ALGORITHMS;
@@ -42,9 +43,12 @@ pub(crate) struct Args {
 const APPROXIMATION: (&str, &str) =
     ("approximation", "Universal approximation: a curve, found by 1, 2, 4 .. 64 hidden units");
 
+/// No lesson, but all of them.
+const LIST: (&str, &str) = ("list", "List the lessons");
+
 fn lessons() -> PossibleValuesParser {
     let lessons = LESSONS.iter().map(|lesson| (lesson.name, lesson.about));
-    lessons.chain([APPROXIMATION]).map(|(name, about)| PossibleValue::new(name).help(about)).into()
+    lessons.chain([APPROXIMATION, LIST]).map(|(name, about)| PossibleValue::new(name).help(about)).into()
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -56,6 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if args.lesson.as_deref() == Some(APPROXIMATION.0) {
         return approximate(&args.folder);
+    }
+    if args.lesson.as_deref() == Some(LIST.0) {
+        return list();
     }
     if !args.json {
         ui::note("Training a spam filter on 5,574 real text messages: ham or spam?\n");
@@ -74,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(held_out) = train_report::held_out(&trained) {
         let _ = writeln!(
             text,
-            "Of messages it never saw, {} were told apart correctly. The words above are what it goes by.",
+            "It classified {} of the messages it had not seen correctly. The words above are what it decides by.",
             percent(held_out.accuracy())
         );
     }
@@ -92,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 (With cargo: `cargo run --release -- train FILE`, and so on.)\n",
         ALGORITHMS.len()
     );
-    ui::print(&text)
+    ui::print_report(&text)
 }
 
 /// Draws what ever more hidden units can do, as a film and as one picture.
@@ -101,23 +108,33 @@ fn approximate(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Work(format!("{}: {error}", folder.display())))?;
     keep_strangers();
-    ui::print(&format!("{about}.\n\n"))?;
-    let film = approximation(Canvas::default(), false)?.svg(&Svg::default());
-    let sheet = approximation(Canvas::default(), true)?.png(Look::default(), 2.0);
+    ui::print(&format!(
+        "{about}.\n\n\
+         One hidden layer with enough units and enough rows approximates any continuous curve as closely as you like. How\n\
+         many it takes is not known in advance, and more units are not always better: they are harder to train on the same\n\
+         rows. Seven networks now learn from the same 1,200 rows; the error is that of 4,000 others.\n\n"
+    ))?;
+    let mut progress = Progress::new(true);
+    let drawn = approximation(Canvas::default(), |units, done| {
+        progress.show(Some(done), || {
+            format!("training {}", counted(units as u64, "hidden unit", "hidden units"))
+        });
+    })?;
+    progress.end();
+    let mut table = vec![["hidden units", "error"].map(str::to_owned).to_vec()];
+    table.extend(drawn.errors.iter().map(|(units, error)| vec![units.to_string(), percent(*error)]));
+    ui::print(&format!("{}\n", ui::table(&table)))?;
+    let film = drawn.film.svg(&Svg::default());
+    let sheet = drawn.sheet.png(Look::default(), 2.0);
     for (form, bytes) in [("svg", film.into_bytes()), ("png", sheet)] {
         let path = folder.join(format!("{name}.{form}"));
         write_whole(&path, &bytes)?;
         ui::note(&format!("{name}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
     }
-    ui::print(
-        "\nOne hidden layer comes as close to any curve as you like, if it has units enough and rows to learn it from.\n\
-         How many of either it takes is not known beforehand, and more units do not always come closer: they are harder to\n\
-         train on the same rows, as the errors beside the curves show.\n\
-         Open approximation.svg in a browser.\n",
-    )
+    ui::print(&format!("\nOpen {} in a browser.\n", folder.join(format!("{name}.svg")).display()))
 }
 
-/// Writes the rows of a lesson, and does what it says as if somebody typed it.
+/// Writes the rows of a lesson, and runs its commands as if typed.
 fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
     let at = |name: &str| Failure::Work(format!("{}: {name}", folder.display()));
     std::fs::create_dir_all(folder).map_err(|error| at(&error.to_string()))?;
@@ -134,5 +151,21 @@ fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
     let pictures: Vec<String> = (lesson.lines.iter())
         .filter_map(|line| Some(folder.join(line.split_once(" -o ")?.1).display().to_string()))
         .collect();
-    ui::print(&format!("\nOpen {} in a browser.\n", pictures.join(" and ")))
+    ui::print(&format!(
+        "\nOpen {} in a browser; `rosenblatt playground {}` steps through the rows in the page.\n",
+        pictures.join(" and "),
+        folder.join(&file).display()
+    ))
+}
+
+/// What lessons there are.
+fn list() -> Result<(), Failure> {
+    let lessons = LESSONS.iter().map(|lesson| (lesson.name, lesson.about)).chain([APPROXIMATION]);
+    let mut text =
+        "Run one with `rosenblatt demo LESSON`; it writes its rows and pictures to the current folder.\n\n"
+            .to_owned();
+    for (name, about) in lessons {
+        let _ = writeln!(text, "  {name:<14} {about}");
+    }
+    ui::print(&text)
 }

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(probability_scores) = evaluation.probability_scores {
         let _ = writeln!(text, "probabilities: {}", report::describe_probabilities(probability_scores));
     }
-    ui::print(&format!("{text}\n{}{groups}", report::classes(&evaluation)))
+    ui::print_report(&format!("{text}\n{}{groups}", report::classes(&evaluation)))
 }
 
 /// The error on each group of rows.

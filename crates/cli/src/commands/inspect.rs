@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
-    export: Option<Vec<String>>,
+    export: Option<Vec<OsString>>,
     /// State a scorecard's loss on these rows. It is a loss of rank, beside exact scores
     #[arg(long, value_name = "FILE", requires = "export")]
     rows: Option<OsString>,
@@ -61,22 +61,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let size = std::fs::metadata(&args.model).map_or(0, |file| file.len());
     if args.json {
-        let mut told = model.describe(report::TOP_FEATURES);
-        told["bytes"] = json!(size);
-        return ui::print(&format!("{told}\n"));
+        let mut summary = model.describe(report::TOP_FEATURES);
+        summary["bytes"] = json!(size);
+        return ui::print(&format!("{summary}\n"));
     }
     ui::print(&match model.tagger() {
-        Some(tagger) => tagger::inspected(tagger)?,
+        Some(tagger) => tagger::inspected(tagger),
         None => text(&model, size),
     })
 }
 
 /// What `--export FORMAT PATH` means.
-pub(super) fn export_wish(words: &[String]) -> Result<(Export, PathBuf), Failure> {
+pub(super) fn export_wish(words: &[OsString]) -> Result<(Export, PathBuf), Failure> {
     let [format, path] = words else {
         return Err(Failure::Usage("`--export` should be a format and a path".to_owned()));
     };
-    let format = format.parse().map_err(|why| Failure::Usage(format!("the format of `--export`: {why}")))?;
+    let format = format
+        .to_string_lossy()
+        .parse()
+        .map_err(|why| Failure::Usage(format!("the format of `--export`: {why}")))?;
     Ok((format, PathBuf::from(path)))
 }
 
@@ -161,7 +164,7 @@ fn text(model: &Model, size: u64) -> String {
     let _ = match model.calibration() {
         Some(calibration) => {
             let fitted = if model.training_summary().is_raced() {
-                format!("what the winner said of {} in the race", counted(calibration.rows(), "row", "rows"))
+                format!("the winner's held-out scores of {}", counted(calibration.rows(), "row", "rows"))
             } else {
                 counted(calibration.rows(), "held-out row", "held-out rows")
             };
@@ -221,6 +224,7 @@ fn data_lines(schema: &Schema) -> Vec<String> {
     }
     if let Some(bends) = &schema.bends {
         lines.push(format!("shape: {}, knots kept with the model", bends.shape));
+        lines.extend(report::crosses_line(schema));
     }
     let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
     let scaling = match scaling {

@@ -17,7 +17,7 @@ pub(super) struct Lesson {
 pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "and",
-        about: "The logical AND: a line can tell it, and the perceptron finds one",
+        about: "The logical AND is linearly separable: the perceptron finds a line",
         rows: blackboard::AND,
         lines: &["trace and.csv", "certify and.csv", "plot boundary and.csv --frames -o and.svg"],
         moral: "Every mistake turned the line a little; once a whole epoch went by without one, it stood still. The\n\
@@ -25,11 +25,11 @@ pub(super) const LESSONS: &[Lesson] = &[
     },
     Lesson {
         name: "xor",
-        about: "The exclusive OR: no line can tell it, and here is the proof",
+        about: "The exclusive OR is not linearly separable, and here is the proof",
         rows: blackboard::XOR,
         lines: &["trace xor.csv", "certify xor.csv", "plot boundary xor.csv --frames -o xor.svg"],
         moral: "The four steps of an epoch add up to nothing, so the perceptron goes round for ever. `demo kernel`\n\
-                tells these rows apart with one more feature.",
+                separates these rows with one more feature.",
     },
     Lesson {
         name: "lecture",
@@ -41,7 +41,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "plot boundary lecture.csv --bias none --frames -o lecture.svg",
         ],
         moral: "Three mistakes, then a clean epoch. `--zero`, `--mistake`, `--bias` and `--order` name the points on\n\
-                which textbooks disagree; `rosenblatt trace --help` lists them.",
+                which textbooks disagree; `rosenblatt trace --help-all` lists them.",
     },
     Lesson {
         name: "margin",
@@ -72,7 +72,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     },
     Lesson {
         name: "kernel",
-        about: "What no line can tell, one more feature can: from a product to a kernel",
+        about: "The exclusive OR with one more feature: from a product to a kernel",
         rows: blackboard::XOR,
         lines: &[
             "trace kernel.csv",
@@ -86,7 +86,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     },
     Lesson {
         name: "xor-mlp",
-        about: "What no line can tell, two can: the exclusive OR, learned by two hidden units",
+        about: "The exclusive OR, learned by a network of two hidden units",
         rows: blackboard::XOR_BITS,
         lines: &[
             "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5",
@@ -97,4 +97,65 @@ pub(super) const LESSONS: &[Lesson] = &[
                 lines one class, beyond them the other. Back-propagation moved both lines at once, each as far as it\n\
                 had a part in the loss. `demo approximation` shows what ever more units can do.",
     },
+    Lesson {
+        name: "order",
+        about: "The order of the rows: another line, other mistakes, the same bound",
+        rows: blackboard::MARGIN,
+        lines: &[
+            "trace order.csv --order given --rounds 4",
+            "trace order.csv --order shuffle-epoch --seed 1 --rounds 4",
+            "plot boundary order.csv --order shuffle-epoch --seed 1 --frames -o order.svg",
+        ],
+        moral: "The perceptron steps on one row at a time, so that the order decides which mistakes it makes and which line\n\
+                it ends with. The bound (R/margin)^2 holds for every order. Shuffled epochs keep rows that are sorted by\n\
+                class from pulling the line to and fro.",
+    },
+    Lesson {
+        name: "rate",
+        about: "The learning rate: from zero weights it changes their length, and no prediction",
+        rows: blackboard::LECTURE,
+        lines: &[
+            "trace rate.csv --bias none",
+            "trace rate.csv --bias none --rate 0.1",
+            "plot boundary rate.csv --bias none --rate 0.1 --frames -o rate.svg",
+        ],
+        moral: "Every weight of the second run is a tenth of the first, every mistake is the same: a step of rate times x\n\
+                from zero scales the whole history, and a score keeps its sign. The rate matters for rules whose steps\n\
+                hang on the size of the score, such as logistic regression and networks.",
+    },
+    Lesson {
+        name: "scaling",
+        about: "Columns in other units: why they are brought to one scale first",
+        rows: PEOPLE,
+        lines: &[
+            "trace scaling.csv --rounds 4",
+            "trace scaling.csv --scale standard --rounds 4",
+            "plot boundary scaling.csv --scale standard --frames -o scaling.svg",
+        ],
+        moral: "Grams are thousands and metres are about one: a step moves the weight of the grams far and that of the metres\n\
+                hardly at all, so the first run goes on making mistakes. On one scale, the same rows take a few steps.\n\
+                `train` scales columns by itself.",
+    },
+    Lesson {
+        name: "multiclass",
+        about: "Three classes: one line for each against the rest, or one for each pair",
+        rows: FRUIT,
+        lines: &[
+            "certify multiclass.csv",
+            "trace multiclass.csv --multiclass one-vs-rest --rounds 2",
+            "trace multiclass.csv --multiclass one-vs-one --rounds 2",
+            "plot boundary multiclass.csv --multiclass one-vs-one -o multiclass.svg",
+        ],
+        moral: "The apples lie between lemons and bananas, so that no line separates them from the rest: one line for each\n\
+                class against the rest goes round for ever. Every two classes are separable, so one line for each pair\n\
+                converges; the pairs then vote.",
+    },
 ];
+
+/// Grams and metres.
+const PEOPLE: &str = "grams,metres,class\n61000,1.62,shorter\n63000,1.81,taller\n75000,1.66,shorter\n72000,1.88,taller\n\
+    58000,1.58,shorter\n66000,1.84,taller\n70000,1.60,shorter\n78000,1.90,taller\n";
+
+/// Three clouds along a line.
+const FRUIT: &str = "sour,sweet,class\n8,2,lemon\n9,1,lemon\n9,3,lemon\n7,2,lemon\n5,5,apple\n4,6,apple\n5,4,apple\n\
+    6,5,apple\n2,8,banana\n1,9,banana\n2,9,banana\n3,8,banana\n";

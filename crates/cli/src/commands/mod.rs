@@ -62,6 +62,7 @@ macro_rules! commands {
 
         pub(crate) fn run(name: &str, matches: &ArgMatches) -> Result<(), Failure> {
             let usage = |error: clap::Error| Failure::Usage(error.to_string());
+            args::check_needs(name, matches)?;
             paths::keep_apart(name, matches)?;
             match name {
                 $(stringify!($module) => $module::run(&$module::Args::from_arg_matches(matches).map_err(usage)?),)+

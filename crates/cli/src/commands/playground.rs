@@ -4,16 +4,19 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt_server::Playground;
-use std::io::{ErrorKind, IsTerminal as _};
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal as _, Read as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{fs, io, thread};
+use std::{io, thread};
 
 /// Where the page is served unless a port is named.
 const PORT: u16 = 8081;
-/// So many ports are tried from there on.
+/// How many ports are tried from there on.
 const TRIED: u16 = 20;
+/// The largest table that a page is opened with: a browser holds it, and the rows that are made of it.
+const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "The page needs no network: the engine runs in the browser, and nothing that it
@@ -55,7 +58,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::Work(format!("{}: {error}", path.display())))
+    let failed = |why: String| Failure::Work(format!("{}: {why}", path.display()));
+    let mut table = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut table));
+    read.map_err(|error| failed(error.to_string()))?;
+    if table.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(failed(format!("a page holds at most {most} MiB; take a part of the rows")));
+    }
+    Ok(table)
 }
 
 /// Listens on the port that is named, or on the first free one of the usual.

@@ -30,9 +30,10 @@ fn kinds() -> PossibleValuesParser {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Without --model, a model is trained first: for roc, precision-recall,
-reliability and confusion the one that `train` makes, for the others by the
-perceptron unless --algorithm says otherwise; --model draws yours. Without --output, the picture is drawn in the terminal.
+#[command(
+    after_help = "Without --model, a model is trained first: for roc, precision-recall, reliability, confusion, fit
+and residuals the one that `train` makes, else the perceptron unless you name an --algorithm.
+Without --output, the picture is drawn in the terminal.
 
 Examples:
   rosenblatt plot boundary points.csv                         in the terminal
@@ -51,7 +52,10 @@ Examples:
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
   rosenblatt plot confusion data.svm --theme dark -o confusion.png
-  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger")]
+  rosenblatt plot fit houses.csv --model houses.model -o fit.svg
+  rosenblatt plot residuals houses.csv --model houses.model -o residuals.svg
+  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger"
+)]
 pub(crate) struct Args {
     /// The kind of picture
     #[arg(value_name = "KIND", value_parser = kinds())]
@@ -163,8 +167,9 @@ impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         match error {
             FigureError::Engine(error) => error.into(),
-            FigureError::NotTwoClasses { .. } => {
-                Self::Work(format!("{error}\nhelp: tell one from the rest with --class"))
+            FigureError::NotTwoClasses { ref classes } => {
+                let class = classes.first().map_or("CLASS", String::as_str);
+                Self::Work(format!("{error}\nhelp: for example `--class {class}`"))
             }
             FigureError::BadSetting { name, takes, found } => {
                 Self::Usage(format!("`--{name}` should be {takes}, but is `{found}`"))
@@ -173,8 +178,7 @@ impl From<FigureError> for Failure {
             | FigureError::NoSuchSetting { .. }
             | FigureError::Conflict { .. }
             | FigureError::NeedsRun { .. }
-            | FigureError::NoTagger { .. }
-            | FigureError::IsTagger { .. } => Self::Usage(error.to_string()),
+            | FigureError::OtherTask { .. } => Self::Usage(error.to_string()),
             error => Self::Work(error.to_string()),
         }
     }
@@ -298,8 +302,11 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
         args.spec.leave_to_the_model()?;
         return of_model_file(args, figure, path);
     }
-    if figure.needs == Needs::Tagger {
-        return Err(FigureError::NoTagger { figure: figure.name }.into());
+    if figure.tasks == [Task::Tags] {
+        let name = figure.name;
+        let message =
+            format!("`plot {name}` shows a tagger of sentences; train one, and name it with `--model`");
+        return Err(Failure::Usage(message));
     }
     if args.files.is_empty() {
         let message = "there should be a file of data, or a model with `--model`";
@@ -327,16 +334,8 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
 fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let model = Model::load(path)?;
-    if model.task() == Task::Numbers {
-        model.check_task(Task::Classes)?;
-    }
-    match (model.task() == Task::Tags, figure.needs) {
-        (true, Needs::Tagger) => return Ok(Subject::of_model_alone(name, model)),
-        (true, _) => return Err(FigureError::IsTagger { figure: figure.name }.into()),
-        (false, Needs::Tagger) => return Err(FigureError::NoTagger { figure: figure.name }.into()),
-        (false, _) => {}
-    }
-    if args.files.is_empty() && figure.needs == Needs::ModelOnly {
+    figure.check_task(model.task())?;
+    if figure.needs == Needs::ModelOnly && (args.files.is_empty() || model.task() == Task::Tags) {
         return Ok(Subject::of_model_alone(name, model));
     }
     if args.files.is_empty() {
@@ -398,10 +397,7 @@ fn short_name(source: &Source) -> String {
     }
 }
 
-/// Colours where a terminal shows them and nobody minds (see no-color.org).
+/// Colours where a terminal shows them.
 fn terminal(look: Option<Look>, to_stdout: bool) -> Terminal {
-    let minds = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let colour = to_stdout && std::io::stdout().is_terminal() && !minds && !is_dumb;
-    Terminal { colour, look }
+    Terminal { colour: to_stdout && ui::has_colours(), look }
 }

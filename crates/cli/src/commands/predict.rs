@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// What a predicted number is called.
 const PREDICTION: &str = "prediction";
 
-/// What is to be said of every row besides its class.
+/// What to print for every row besides its class.
 struct Wanted<'m> {
     model: &'m Model,
     scores: bool,

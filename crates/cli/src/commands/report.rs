@@ -8,13 +8,13 @@ use crate::args::{DataArgs, Spoken};
 use crate::failure::Failure;
 use crate::paths::default_report;
 use crate::progress::Progress;
-use crate::report::{describe_estimate, error_line};
+use crate::report::{describe_estimate, describe_numbers, error_line};
 use crate::ui;
 use rosenblatt::files::write_whole;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, Task};
 use rosenblatt_data::{Source, load_source};
-use rosenblatt_figures::{Judged, Report};
+use rosenblatt_figures::{Fared, Judged, Report};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -80,7 +80,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Written, Failure> {
-    model.check_task(Task::Classes)?;
     args.data.leave_to_the_model()?;
     let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.
@@ -104,12 +103,14 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
     let report = Report::new(name, model, &source.name(), data)?;
     let report = if args.training_rows { report.on_training_rows()? } else { report };
     let mut report = report.with_proof(proof);
-    evaluate::known_labels(model, report.data(), &report.evaluation)?;
+    if let Fared::Classes(evaluation) = &report.fared {
+        evaluate::known_labels(model, report.data(), evaluation)?;
+    }
     report.look_up(&source, &read)?;
-    let commands = commands(args, &report, model);
-    let report = report.with_commands(commands);
-    let error = error_line(&report.evaluation);
-    let judged = report.judged.sentence(report.evaluation.rows);
+    // Where numbers race, each fold does so: no command that names a rule has the same estimate.
+    let commands = (model.task() == Task::Classes).then(|| commands(args, &report, model));
+    let report = commands.into_iter().fold(report, Report::with_commands);
+    let judged = report.judged.sentence(report.fared.rows());
     let (of, estimate) = match (&report.judged, describe_estimate(model)) {
         (Judged::Learned, Some(told)) => ("training error", format!("{told}\n")),
         (Judged::Learned, None) => ("training error", String::new()),
@@ -119,15 +120,25 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
         (Judged::HeldOut | Judged::SetAside, _) => ("held-out error", String::new()),
         _ => ("error rate", String::new()),
     };
-    Ok(Written {
-        page: report.page(),
-        told: json!({
-            "judged-on": report.judged.word(),
-            "evaluation": report.evaluation,
-            "estimate": model.training_summary().estimate,
-        }),
-        text: format!("{estimate}{of}: {error}\n{judged}\n"),
-    })
+    let (told, error) = match &report.fared {
+        Fared::Classes(evaluation) => {
+            let estimate = model.training_summary().estimate;
+            (
+                json!({ "evaluation": evaluation, "estimate": estimate }),
+                format!("{of}: {}\n", error_line(evaluation)),
+            )
+        }
+        Fared::Numbers(numbers) => {
+            let estimate = model.held_numbers().map(|held| held.estimate);
+            (
+                json!({ "evaluation": numbers.estimate, "estimate": estimate }),
+                describe_numbers(&numbers.estimate),
+            )
+        }
+    };
+    let mut told = told;
+    told["judged-on"] = json!(report.judged.word());
+    Ok(Written { page: report.page(), told, text: format!("{estimate}{error}{judged}\n") })
 }
 
 /// The command that trains the same model, and the one that makes the same page.

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Ask for a token of this file. Its lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's place
-    /// [default: anybody may do anything]
+    /// [default: every client may do everything]
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Speak TLS with this certificate chain (PEM)
@@ -129,11 +129,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let named = if models.is_empty() { "no models yet".to_owned() } else { models.join(", ") };
         ui::print(&format!("serving {named} at {scheme}://{address}, see {scheme}://{address}/docs\n"))?;
         if args.tokens.is_none() && !address.ip().is_loopback() {
-            ui::note("warning: anybody who reaches this address may do anything; say who may with --tokens");
+            ui::note(
+                "warning: every client that reaches this address may do everything; restrict it with --tokens",
+            );
         }
     }
     server.run(|| signals::asked().is_some());
-    // To be asked to stop is how a server ends; whoever runs it is told that all went well.
+    // To be asked to stop is how a server ends; it reports that all went well.
     match signals::answer("what was learned is saved") {
         Err(Failure::Stopped(_, done)) => ui::note(&done),
         other => other?,

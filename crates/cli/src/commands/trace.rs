@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::ui;
 use clap::Command;
 use rosenblatt::back_propagation::{BackPropagation, back_propagation};
-use rosenblatt::core::Stopped;
+use rosenblatt::core::{Readout, Stopped};
 use rosenblatt::recipe::{LabelFound, with_positive};
 use rosenblatt::split::split;
 use rosenblatt::trace::{Ending, Told, Trace, Walk, latex, markdown, number, trace, vector};
@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The rounds that are shown if nobody says which.
+/// The rounds that are shown by default.
 pub(super) const USUAL: (u64, u64) = (1, 200);
 
 #[derive(clap::Args)]
@@ -93,9 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(class) = &args.positive {
         data = with_positive(data, class)?;
     }
+    args.spoken.refuse(|name| name == "patience", "needs a validation set, and a trace has none")?;
     let spec = args.spec.as_textbook().spec()?;
+    if spec.readout() != Readout::Pocket {
+        args.spoken.refuse(|name| name == "ratchet", "should be left out unless the readout is pocket")?;
+    }
     if spec.entry().network {
-        // There is much to be said of a single round.
+        // A single round takes much space.
         let (first, last) = if args.rounds == USUAL { (1, 1) } else { args.rounds };
         let spec = args.spec.as_plain_descent().spec()?;
         return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
@@ -115,30 +119,35 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ending.push_str("; `--epochs` allows more");
     }
     let form = form(args);
-    let told = Told { data: &data, trace: &traced };
+    let shown = Told { data: &data, trace: &traced };
     let left_out = traced.totals.rounds.saturating_sub(args.rounds.1);
     match form {
-        "csv" => ui::print(&told.csv())?,
-        "jsonl" => ui::print(&told.json_lines(&ending))?,
+        "csv" => ui::print(&shown.csv())?,
+        "jsonl" => ui::print(&shown.json_lines(&ending))?,
         _ => {
-            let (header, rows) = told.table();
+            let (header, rows) = shown.table();
             let table = in_form(form, &header, &rows);
+            // A paper takes the table, and what is beside it is a comment.
+            let aside = if form == "latex" { "% " } else { "" };
             let more = match left_out {
                 0 => String::new(),
-                more => format!("… {} more; `--rounds` shows them\n", ui::counted(more, "round", "rounds")),
+                more => {
+                    let more = ui::counted(more, "round", "rounds");
+                    format!("{aside}… {more} more; `--rounds` shows them\n")
+                }
             };
-            let gap = if form == "latex" { "\n% " } else { "\n" };
-            let read_out = told.read_out().map_or(String::new(), |(heading, (header, rows))| {
+            let gap = format!("\n{aside}");
+            let read_out = shown.read_out().map_or(String::new(), |(heading, (header, rows))| {
                 let between = if form == "markdown" { "\n" } else { "" };
                 format!("{gap}{heading}\n{between}{}", in_form(form, &header, &rows))
             });
-            ui::print(&format!("{}{table}{more}{gap}{ending}\n{read_out}", told.sides(form)))?;
+            ui::print(&format!("{}{table}{more}{gap}{ending}\n{read_out}", shown.sides(form)))?;
             return Ok(());
         }
     }
     if form == "csv" {
         ui::note(&ending);
-        if let Some((heading, (header, rows))) = told.read_out() {
+        if let Some((heading, (header, rows))) = shown.read_out() {
             ui::note(&format!("{heading}\n{}", in_form("text", &header, &rows)));
         }
     }
@@ -198,8 +207,8 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
             };
             let names: Vec<String> = (0..layer.sums.len()).map(name).collect();
             for (unit, name) in names.iter().enumerate() {
-                let said = if is_last { "-".to_owned() } else { number(layer.said[unit]) };
-                units.push(vec![name.clone(), number(layer.sums[unit]), said, number(layer.slopes[unit])]);
+                let output = if is_last { "-".to_owned() } else { number(layer.said[unit]) };
+                units.push(vec![name.clone(), number(layer.sums[unit]), output, number(layer.slopes[unit])]);
                 let of_inputs = inputs.iter().enumerate().map(|(input, from)| {
                     let numbers = [
                         layer.weights[unit][input],

@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
-    export: Option<Vec<String>>,
+    export: Option<Vec<OsString>>,
     /// Name all classes, in their order [default: those found in the data; numbers by value, names by the alphabet]
     #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
     classes: Option<Vec<String>>,
@@ -101,7 +101,7 @@ pub(crate) struct Args {
     pub(super) start_from: Option<PathBuf>,
     /// Take in classes that the first rows do not show, each when its first row comes (with --online) [default: such a
     /// class is an error]
-    #[arg(long, requires = "online")]
+    #[arg(long)]
     grow_classes: bool,
     /// Print the report as JSON
     #[arg(long)]
@@ -203,7 +203,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         let told =
             Told { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
         let command = again::command(&trained.model.clone().with_race(None), &told);
-        let _ = writeln!(text, "the winner, without the race: {command}");
+        let _ = writeln!(text, "to train the winner without the race: {command}");
         if trained.model.calibration().is_some() && !command.contains(" --folds ") {
             text.push_str(
                 "  the same weights without probabilities: a row near the boundary may get another class\n",
@@ -216,7 +216,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         ui::note(text.trim_end());
         return Ok(());
     }
-    ui::print(&text)
+    ui::print_report(&text)
 }
 
 impl Args {

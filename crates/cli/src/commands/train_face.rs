@@ -8,6 +8,7 @@ use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
 use rosenblatt::monitor::{self, CheckpointRequest, Checkpointer, Pausable, Progress as RaceProgress, Stage};
+use rosenblatt::recipe::error_rates;
 use rosenblatt::{Dataset, Error, Monitor, Spec};
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
@@ -192,12 +193,6 @@ impl Table {
         }
         self.last = totals;
     }
-}
-
-/// The error since `before`, and the error so far.
-pub(super) fn error_rates(before: &Totals, now: &Totals) -> (f64, f64) {
-    let rate = |errors: u64, rounds: u64| errors as f64 / rounds.max(1) as f64;
-    (rate(now.errors - before.errors, now.rounds - before.rounds), rate(now.errors, now.rounds))
 }
 
 /// Shows how training gets on.

@@ -1,14 +1,14 @@
 //! What `train` and `demo` say of a model they trained, for people and for programs.
 
 use super::bounds::Bounds;
-use super::train_face::{Face, error_rates};
+use super::train_face::Face;
 use crate::report;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::Totals;
 use rosenblatt::data::{Scaling, Shape};
 use rosenblatt::options::Classes;
 use rosenblatt::race::{Entrant, Race};
-use rosenblatt::recipe::LabelFound;
+use rosenblatt::recipe::{LabelFound, error_rates};
 use rosenblatt::{ClassWeights, Evaluation, Trained};
 use rosenblatt_figures::words::describe_rows_of_folds;
 use serde_json::{Value, json};
@@ -52,7 +52,9 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(race) = &trained.race {
         let _ = writeln!(text, "\n{}", race_text(race));
         if trained.estimate.is_some() {
-            text.push_str("chosen by these rows, it looks better here than it is: quote the error above\n");
+            text.push_str(
+                "these rows chose the winner, so its error here is optimistic: quote the error above\n",
+            );
         }
     }
     let raced = trained.numbers.as_ref().map_or(&[][..], |numbers| &numbers.candidates);
@@ -140,6 +142,9 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
     if let Some(bends) = trained.model.schema().and_then(|schema| schema.bends.as_ref()) {
         let columns = counted(bends.columns.len() as u64, "column", "columns");
         let _ = writeln!(text, "shape: {}, {columns}", bends.shape);
+        if let Some(line) = trained.model.schema().and_then(|schema| report::crosses_line(schema)) {
+            let _ = writeln!(text, "{line}");
+        }
     }
     let is_new = |note: &&String| data.label.is_none() || why_guessed(note).is_none();
     for note in trained.notes.iter().filter(is_new) {
@@ -199,65 +204,14 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
 
 /// The report for programs.
 pub(super) fn json(trained: &Trained, face: &Face) -> Value {
-    let data = &trained.data;
-    let label = data.label.as_ref().map(|label| {
-        let found = match label {
-            LabelFound::Named(_) => "named",
-            LabelFound::ByName(_) => "by-name",
-            LabelFound::Guessed(_) => "guessed",
-        };
-        json!({ "column": label.column(), "found": found })
-    });
-    let mut outline = json!({
-        "source": data.source, "rows": data.rows, "features": data.features, "notes": trained.notes,
-        "label": label, "scale": data.scaling,
-    });
-    if let Some(bends) = trained.model.schema().and_then(|schema| schema.bends.as_ref()) {
-        outline["shape"] = json!(bends.shape);
-    }
-    let mut report = json!({
-        "spec": trained.model.spec().options(),
-        "training-summary": trained.model.training_summary(),
-    });
+    let mut report = trained.report();
     if trained.progress.is_empty() {
-        let classes = data.classes.iter().map(|(name, rows)| json!({ "class": name, "rows": rows }));
-        outline["classes"] = classes.collect();
-        report["mistake-bound"] = json!(trained.mistake_bound);
         report["bounds"] = json!(face.bounds.as_ref().map(Bounds::json));
-        report["training"] = json!(trained.training);
-        report["held-out"] = json!(held_out(trained));
-        let summary = trained.model.training_summary();
-        report["assumes"] = json!(trained.estimate.as_ref().map(|_| summary.assumes()));
-        report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
-        report["calibration"] = json!(trained.model.calibration());
-        report["importance"] = json!(trained.model.importance());
-        report["race"] = json!(trained.race);
-        if let Some(numbers) = &trained.numbers {
-            let held = trained.model.held_numbers().map(|held| held.estimate);
-            let race =
-                numbers.candidates.iter().map(|(name, rmse)| json!({ "candidate": name, "rmse": rmse }));
-            report["task"] = json!(trained.model.task());
-            (report["training"], report["held-out"]) = (json!(numbers.training), json!(held));
-            report["candidates"] = race.collect();
-        }
         let read = face.read_time.unwrap_or_default().as_secs_f64();
         report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
     } else {
-        outline["classes"] = data.classes.iter().map(|(name, _)| json!(name)).collect();
-        (outline["dropped"], outline["skipped"]) = (json!(data.dropped), json!(data.skipped));
-        let mut before = Totals::default();
-        let lines = trained.progress.iter().map(|now| {
-            let (since_last, so_far) = error_rates(&std::mem::replace(&mut before, *now), now);
-            json!({
-                "rows": now.rounds, "error-since-last": since_last, "error-so-far": so_far, "updates": now.updates,
-            })
-        });
-        report["progress"] = lines.collect();
-        let totals = trained.model.training_summary().totals;
-        report["progressive-error"] = json!(error_rates(&Totals::default(), &totals).1);
         report["seconds"] = json!(face.time().as_secs_f64());
     }
-    report["data"] = outline;
     report
 }
 
@@ -281,7 +235,7 @@ pub(super) fn race_text(race: &Race) -> String {
             Classes::OneVsRest => String::new(),
             scheme => format!(" {scheme}"),
         };
-        let map = options.map.as_ref().map_or_else(String::new, |map| format!(" behind {}", map.name));
+        let map = options.map.as_ref().map_or_else(String::new, |map| format!(" after {}", map.name));
         let shape = match entrant.shape {
             Shape::Line => String::new(),
             shape => format!(" {shape}"),

@@ -56,8 +56,8 @@ pub(super) fn suited(command: Command) -> Command {
     command
         .mut_arg("algorithm", |arg| arg.short(None).hide(true))
         .mut_arg("algorithms", |arg| {
-            let told = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            let help = format!("{told} [default: {USUAL}, but for those that do not go with other options]");
+            let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            let help = format!("{text} [default: {USUAL}, but for those that do not go with other options]");
             arg.short('a').help(help)
         })
         .mut_arg("param", |arg| {

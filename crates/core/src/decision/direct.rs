@@ -18,7 +18,7 @@ pub enum Share {
     Max,
     /// All rivals that score at least as high as the true class take the same part.
     Uniform,
-    /// They take parts in proportion to their lead; the strongest takes all if nobody leads.
+    /// They take parts in proportion to their lead; the strongest takes all if none leads.
     Proportional,
 }
 
@@ -58,7 +58,7 @@ impl Decision for Direct {
         self.directions.push((truth, 1.0));
         let rivals = (0..scores.len()).filter(|&rival| rival != truth && scores[rival] >= scores[truth]);
         match self.share {
-            // A rule with a margin may act although nobody beats the truth; then the nearest rival yields.
+            // A rule with a margin may act although no rival beats the truth; then the nearest rival yields.
             _ if margin > 0.0 => self.directions.push((strongest, -1.0)),
             Share::Max => self.directions.push((strongest, -1.0)),
             Share::Uniform => {

@@ -63,7 +63,7 @@ pub trait Decision {
     /// The class these scores speak for; `None` if it is a tie and ties are wrong by convention.
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32>;
 
-    /// The class these scores speak for when one must be named: a tie that is nobody's goes to the first.
+    /// The class with the highest score. A tie that the convention leaves open goes to the first.
     #[inline(always)]
     fn name(&self, scores: &[f64], zero: Zero, random: &mut Random) -> u32 {
         let decided = self.decide(scores, zero, random);

@@ -15,8 +15,8 @@ const AT_ONCE: usize = 128;
 pub struct Hyperplanes {
     width: usize,
     n_outputs: usize,
-    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`. Of weights that came as a few places, nothing
-    /// until somebody wants them all.
+    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`. Empty for weights that came as a few places,
+    /// until they are first asked for as a whole.
     weights: OnceLock<Vec<f64>>,
     few: Option<Few>,
     biases: Vec<f64>,
@@ -186,9 +186,9 @@ impl Hyperplanes {
         }
     }
 
-    /// The score of each of these sparse rows, features and values, for the sole hyperplane, shown in their order. Nobody
-    /// has looked at the rows, which is done on the way: at the first whose features do not ascend below `width`, or that
-    /// stores a zero, it ends and says false. So it does at once if there are several hyperplanes, or fewer weights.
+    /// The score of each of these sparse rows, features and values, for the sole hyperplane, shown in their order. The
+    /// rows are unchecked, and are checked on the way: at the first whose features do not ascend below `width`, or that
+    /// stores a zero, it ends and returns false. So it does at once if there are several hyperplanes, or fewer weights.
     #[must_use]
     pub fn each_unseen<'a, T: Value>(
         &self,

@@ -1,4 +1,4 @@
-//! Hyperplanes that learn: weights, biases and what is kept beside them. How they move is told in
+//! Hyperplanes that learn: weights, biases and what is kept beside them. For how they move, see
 //! [`crate::space`].
 
 use super::{Hyperplanes, Hypothesis, Shape, Table};
@@ -134,7 +134,7 @@ impl Hypothesis for Linear {
 
     #[inline(always)]
     fn moves(&self, output: usize) -> u64 {
-        // Without a panic, so that nothing is left of this where nobody wants the answer.
+        // Without a panic, so that the compiler drops this where the answer is unused.
         self.outputs.get(output).map_or(0, |output| output.moves)
     }
 }

@@ -87,9 +87,9 @@ pub struct Move {
     pub amount: f64,
     /// How much of the old weights stays.
     pub keep: f64,
-    /// What a space that keeps more than weights is told ([`Step::extra`](crate::Step::extra)).
+    /// For a space that keeps more than weights ([`Step::extra`](crate::Step::extra)).
     pub extra: f64,
-    /// What the output said of the row before the move.
+    /// The output's score of the row before the move.
     pub score: f64,
     /// In which round.
     pub round: u64,

@@ -5,7 +5,7 @@
 //! narrower block of their own: two, four or eight places per feature, those without an output being zero. A block
 //! grows at its end, so a new feature moves nothing.
 //!
-//! Whoever is outside sees [`Table::compact`]: feature by feature, all outputs side by side.
+//! From outside you see [`Table::compact`]: feature by feature, all outputs side by side.
 
 use crate::row::Row;
 use crate::simd::{self, BLOCK, Block, Cells, Change, Sums};
@@ -147,7 +147,7 @@ impl Table {
         }
     }
 
-    /// Adds a row to some outputs, so many times to each.
+    /// Adds a row to some outputs, to each by its amount.
     pub(crate) fn add<R: Row>(&mut self, row: R, amounts: impl Iterator<Item = (usize, f64)>) {
         Self::add_to_all([self], row, amounts.map(|(output, amount)| (output, [amount])));
     }
@@ -172,7 +172,7 @@ impl Table {
         Self::make_changes(&mut tables, row);
     }
 
-    /// On its own: it is long, and whoever calls it is not.
+    /// On its own: it is long, and its caller is short.
     #[inline(never)]
     fn make_changes<R: Row, const N: usize>(tables: &mut [&mut Self; N], row: R) {
         if tables.iter().all(|table| table.n_outputs == 1) {
@@ -232,7 +232,7 @@ mod tests {
         let shapes =
             [(1, 2), (5, 3), (40, 4), (40, 7), (40, 8), (300, 9), (70, 10), (900, 12), (33, 17), (20, 45)];
         for (width, n_outputs) in shapes {
-            // Zeros of both signs: whoever does not step keeps its sign.
+            // Zeros of both signs: an output that does not step keeps its sign.
             let mut number = |_| if random.unit() < 0.1 { -0.0 } else { random.unit() - 0.5 };
             let numbers: Vec<f64> = (0..width * n_outputs).map(&mut number).collect();
             let mut table = Table::from_compact(&numbers, n_outputs);

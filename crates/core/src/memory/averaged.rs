@@ -42,8 +42,8 @@ impl Clock {
     }
 }
 
-/// A number of rounds as a double. Signed on the way, which is one instruction instead of six; nobody lives
-/// to see 2^63 rounds.
+/// A number of rounds as a double. Signed on the way, which is one instruction instead of six; no run
+/// reaches 2^63 rounds.
 #[inline(always)]
 #[expect(clippy::cast_possible_wrap, reason = "rounds are counted one by one")]
 fn rounds(n: u64) -> f64 {

@@ -182,7 +182,7 @@ pub enum Kept {
     Other(Arc<dyn Other>),
 }
 
-/// A hypothesis that is not made of hyperplanes in the features. Whoever made it knows what it is, and finds it again
+/// A hypothesis that is not made of hyperplanes in the features. Its maker knows what it is, and finds it again
 /// by its type.
 pub trait Other: Equals + Any + fmt::Debug + Send + Sync {
     /// How many features it knows: none, where what is learned from is no row, as a sentence is none.
@@ -334,7 +334,7 @@ impl Memories {
         Some(self.averaged.as_ref()?.drift(self.start.as_ref(), now, rounds))
     }
 
-    /// The epoch is over; whoever only acts when a hypothesis dies may look at the living one.
+    /// The epoch is over; a memory that only acts when a hypothesis dies may look at the living one.
     pub(crate) fn epoch_over(&mut self, rounds: u64, now: &Linear) {
         if let Some(pocket) = &mut self.pocket {
             pocket.consider(rounds + 1, now);

@@ -3,7 +3,7 @@
 //! For data that no hyperplane separates (Gallant 1990). With the ratchet a hypothesis enters the
 //! pocket only if it also makes fewer errors on all training rows; that version reaches a hyperplane
 //! with the fewest possible errors in finitely many steps when rows are drawn at random (Muselli
-//! 1997). How many steps nobody knows: finding that hyperplane is NP-hard.
+//! 1997). The number of steps is unknown: finding that hyperplane is NP-hard.
 
 use super::{Memory, Ratchet};
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};

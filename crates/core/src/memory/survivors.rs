@@ -199,7 +199,7 @@ struct Columns {
     values: Vec<f64>,
 }
 
-/// A list of the features that occur is asked where fewer than one in so many do.
+/// Uses the list of features that occur when fewer than one in this many do.
 const FEW: usize = 64;
 
 impl Columns {

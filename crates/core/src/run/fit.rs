@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 
 /// The names of the hyperplanes that a cycle is found by.
 const ANCHOR: [&str; 2] = ["anchor-weights", "anchor-biases"];
-/// After how many visits whoever watches may pause a run: often enough for a person who waits.
+/// After how many visits an observer may pause a run: often enough for a person who waits.
 const PART: usize = 1024;
 /// The same where every visit may have to look at all rows.
 const PART_JUDGED: usize = 64;
@@ -57,7 +57,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         stopped
     }
 
-    /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that is behind the
+    /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that follows the
     /// [place](Run::place) the run has come to, with [`Run::learn`]; it breaks with nothing if the run is to be left
     /// there. Rows are taken as they stand, whatever order the plan names, and no hypothesis is judged on all of them.
     pub fn fit_in_blocks<O: Observer + ?Sized, X>(
@@ -93,7 +93,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             let epoch = self.end_epoch(&before);
             judge(self);
             if let ControlFlow::Break(Some(stopped)) = flow {
-                // The epoch was cut short, but whoever keeps books wants to hear of it.
+                // The epoch was cut short, but an observer that keeps count needs it.
                 let _ = observer.epoch(&epoch, self);
                 return Ok(stopped);
             }
@@ -137,7 +137,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             let part = part.min(observer.stride().max(1));
             let to = visits.len().min(self.place.saturating_add(part));
             let visited = visits.part(self.place, to);
-            // Whoever looks more often than blocks end does not move their ends.
+            // An observer that looks more often than blocks end does not move their ends.
             let last = to == visits.len() || to.is_multiple_of(self.space.block(examples).max(1));
             self.place = to;
             self.learn_judged(examples, visited, training, observer, last).map_break(Some)?;
@@ -172,7 +172,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         self.space.epoch_over(&mut self.memory, self.totals.rounds);
         self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
-        self.since(before)
+        self.totals.since(before)
     }
 
     /// Whether nothing is left to learn after `epoch` over `rows` in this order, and why. To be asked once after every
@@ -213,20 +213,8 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
     }
 
-    fn since(&self, before: &Totals) -> Epoch {
-        let now = &self.totals;
-        Epoch {
-            number: now.epochs,
-            rounds: now.rounds,
-            visited: now.rounds - before.rounds,
-            mistakes: now.mistakes - before.mistakes,
-            updates: now.updates - before.updates,
-            errors: now.errors - before.errors,
-        }
-    }
-
-    /// Counts on from these totals, whose moves were made by several runs and are told by output: the way to learn from
-    /// hyperplanes that were mixed of theirs, from which this run was started. False if a run of this kind cannot.
+    /// Counts on from these totals, whose moves several runs made, given by output: the way to learn from hyperplanes
+    /// that were mixed of theirs, from which this run was started. False if a run of this kind cannot.
     pub fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool {
         (self.totals, self.before, self.place) = (totals, totals, 0);
         self.space.stand_at(&mut self.memory, moves, totals.rounds)

@@ -126,7 +126,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         &self.space
     }
 
-    /// The same for whoever lends a space what it is to learn from next. What was learned is not to be touched.
+    /// The same, mutable, to lend a space what it is to learn from next. What was learned is not to be touched.
     pub fn space_mut(&mut self) -> &mut S {
         &mut self.space
     }
@@ -136,7 +136,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         &self.decision
     }
 
-    /// Space and memory as they stand, for whoever reads them out without a copy.
+    /// Space and memory as they stand, to read them out without a copy.
     pub fn into_parts(self) -> (S, S::Memory) {
         (self.space, self.memory)
     }
@@ -235,7 +235,7 @@ where
 
     /// Shows the rows of one block.
     ///
-    /// Compiled more than once: `PLAIN` rounds have a sole output, nobody who watches and a rule that asks
+    /// Compiled more than once: `PLAIN` rounds have a sole output, no observer and a rule that asks
     /// for no norm, and most of them are [quiet](Self::is_quiet). They get [wide registers](simd::widest).
     #[inline(always)]
     fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
@@ -336,7 +336,7 @@ where
         let (needs, convention) = (*needs, *convention);
         let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
-        // Whoever is right has nothing to learn from such a rule, under every convention.
+        // An output that is right has nothing to learn from such a rule, under every convention.
         let only_mistakes = mistake_driven && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
             if only_mistakes && problem.margin > 0.0 {
@@ -400,10 +400,10 @@ where
     }
 }
 
-/// So many visits before its turn a row is announced.
+/// How many visits before its turn a row is announced.
 const AHEAD: usize = 4;
 
-/// Announces a row of the list in time for its turn: where it lies, nobody could guess.
+/// Announces a row of the list in time for its turn: the processor cannot guess where it lies.
 #[inline(always)]
 fn announce<E: Examples>(examples: E, listed: &[u32], place: usize) {
     if let Some(&soon) = listed.get(place + AHEAD) {
@@ -527,7 +527,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         }
         if !PLAIN && watch.rounds {
             let output = problem.directions[0].0;
-            let told = Round {
+            let round = Round {
                 round,
                 epoch: totals.epochs + 1,
                 row: row_idx,
@@ -543,7 +543,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
                 norm2: norm2(*space, problem),
                 hypothesis: *space,
             };
-            if watch.observer.round(&told).is_break() {
+            if watch.observer.round(&round).is_break() {
                 watch.stopped = Some(Stopped::Observer);
             }
         }
@@ -639,7 +639,7 @@ fn each_move(
 }
 
 /// How often an example is met on end at most. A rule that still moves after this many steps along one row may do so for
-/// ever, by a last digit each time, and whoever watches waits.
+/// ever, by a last digit each time, and you wait.
 pub const MOST_VISITS: u64 = 1 << 12;
 
 /// How often an example of this weight is met: as often as it says, and once more with the chance of what is left.

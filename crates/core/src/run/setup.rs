@@ -86,6 +86,13 @@ pub struct Plan<'a> {
     pub stop_when_clean: bool,
 }
 
+impl<'a> Plan<'a> {
+    /// At most this many epochs over all rows, until nothing is left to learn.
+    pub fn new(order: &'a Order, epochs: u64, seed: u64) -> Self {
+        Self { rows: None, order, seed, epochs, max_updates: None, stop_when_clean: true }
+    }
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {

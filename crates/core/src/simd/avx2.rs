@@ -76,7 +76,7 @@ pub(super) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
             let ([weights_low, weights_high], _) = weights.as_chunks::<4>() else {
                 unreachable!("two fours")
             };
-            // SAFETY: this is compiled for AVX2, so whoever calls it has seen that the processor has it.
+            // SAFETY: this is compiled for AVX2, so the caller has seen that the processor has it.
             zeros = _mm256_or_ps(zeros, unsafe { T::zeros(row) });
             low = _mm256_add_pd(low, products(row_low, weights_low));
             high = _mm256_add_pd(high, products(row_high, weights_high));
@@ -106,7 +106,7 @@ pub(super) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn products<T: Value>(row: &[T; 4], weights: &[f64; 4]) -> __m256d {
-    // SAFETY: this is compiled for AVX2, so whoever calls it has seen that the processor has it.
+    // SAFETY: this is compiled for AVX2, so the caller has seen that the processor has it.
     unsafe { _mm256_mul_pd(doubles(weights), T::four(row)) }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn add<T: Value, const N: usize>(amounts: [f64; N], row: &[T], weight
     let spreads = amounts.map(|amount| _mm256_set1_pd(amount));
     let mut weights = weights.map(|weights| weights[..row.len()].as_chunks_mut::<4>());
     for (k, row) in fours.iter().enumerate() {
-        // SAFETY: this is compiled for AVX2, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX2, so the caller has seen that the processor has it.
         let row = unsafe { T::four(row) };
         for (spread, (weights, _)) in spreads.iter().zip(&mut weights) {
             let weights = &mut weights[k];

@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 /// How many times eight features are taken for a row without zeros before it is found out whether it is one.
 const TRUSTED: usize = 8;
 
-/// So many values ahead the memory is told what will be read, where rows are long or lie behind each other.
+/// How many values ahead to prefetch, where rows are long or contiguous.
 const ANNOUNCED: usize = 256;
 
 /// Which lane comes to which place when all are moved on by this many places.
@@ -119,7 +119,7 @@ pub(super) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     }
     let (mut sums, mut present) = trusting(lanes, &eights[n_done..], &weight_eights[n_done..]);
     if !last.is_empty() {
-        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
         let (row, weights) = unsafe { (T::up_to_eight(last), up_to_eight_doubles(weights_last)) };
         present &= nonzero(row) | !first_places(last.len());
         sums = _mm512_add_pd(sums, _mm512_mul_pd(weights, row));
@@ -130,7 +130,7 @@ pub(super) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     total(sums)
 }
 
-/// [`dot`] of several rows, if they are equally long. A zero makes the entries behind it take other lanes, so that
+/// [`dot`] of several rows, if they are equally long. A zero makes the entries after it take other lanes, so that
 /// what comes to the lanes is turned, for every row by as much as it has had zeros.
 #[inline(never)]
 #[target_feature(enable = "avx512f,popcnt")]
@@ -152,7 +152,7 @@ pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Opt
         for row in eights {
             _mm_prefetch::<_MM_HINT_T0>(row[place].as_ptr().wrapping_add(ANNOUNCED).cast());
         }
-        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
         let (weights, values) = unsafe { (doubles(weights), eights.map(|row| T::eight(&row[place]))) };
         let present = values.map(|values| nonzero(values));
         let mut products = values.map(|values| _mm512_mul_pd(weights, values));
@@ -210,7 +210,7 @@ pub(super) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [
     }
 }
 
-/// [`dot`] of eight rows that lie one behind the other; nothing if one of their features is zero.
+/// [`dot`] of eight contiguous rows; nothing if one of their features is zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
@@ -219,7 +219,7 @@ fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
     let (weight_eights, weights_last) = weights.as_chunks::<8>();
     let (mut lanes, mut present) = ([_mm512_setzero_pd(); 8], u8::MAX);
     for (place, weights) in weight_eights.iter().enumerate() {
-        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
         let weights = unsafe { doubles(weights) };
         for (row, lanes) in lanes.iter_mut().enumerate() {
             let values = rows.as_ptr().wrapping_add(row * width + 8 * place);
@@ -234,11 +234,11 @@ fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
     if !weights_last.is_empty() {
         // SAFETY: as above.
         let weights = unsafe { up_to_eight_doubles(weights_last) };
-        let behind = !first_places(weights_last.len());
+        let past_end = !first_places(weights_last.len());
         for (row, lanes) in rows.chunks_exact(width).zip(&mut lanes) {
             // SAFETY: as above.
             let values = unsafe { T::up_to_eight(row.as_chunks::<8>().1) };
-            present &= nonzero(values) | behind;
+            present &= nonzero(values) | past_end;
             *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
         }
     }
@@ -278,7 +278,7 @@ fn totals(lanes: &[__m512d; 8]) -> __m512d {
 fn trusting<T: Value>(mut lanes: __m512d, rows: &[[T; 8]], weights: &[[f64; 8]]) -> (__m512d, u8) {
     let mut present = u8::MAX;
     for (row, weights) in rows.iter().zip(weights) {
-        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
         let (row, weights) = unsafe { (T::eight(row), doubles(weights)) };
         present &= nonzero(row);
         lanes = _mm512_add_pd(lanes, _mm512_mul_pd(weights, row));
@@ -302,7 +302,7 @@ pub(super) fn stored(lanes: __m512d) -> [f64; 8] {
 fn dot_with_zeros<T: Value>(lanes: &[f64; 8], row: &[T], weights: &[f64], from: usize) -> f64 {
     let (eights, last) = row[from..].as_chunks::<8>();
     let (weight_eights, weights_last) = weights[from..row.len()].as_chunks::<8>();
-    // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it, and a turn is
+    // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it, and a turn is
     // eight numbers.
     unsafe {
         let (mut lanes, mut turn) = (doubles(lanes), 0);
@@ -411,7 +411,7 @@ pub(super) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Pie
         n + found.count_ones() as usize
     };
     for eight in eights {
-        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
         n = put(unsafe { T::eight(eight) }, features, n);
         features = _mm256_add_epi32(features, _mm256_set1_epi32(8));
     }

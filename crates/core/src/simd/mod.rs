@@ -78,7 +78,7 @@ fn with_avx2<W: Work>(work: W) -> W::Output {
 /// How many bytes of a row are asked for ahead of time, at most; the memory guesses the rest by itself.
 const ANNOUNCED: usize = 1024;
 
-/// Has the memory bring `values` near, if the machine can be told so.
+/// Prefetches `values`, if the machine can.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -124,7 +124,7 @@ pub(crate) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> [f6
     rows.map(|row| dot(row, weights))
 }
 
-/// [`dot`] of all rows of a stretch, which lie one behind the other and are as long as there are weights.
+/// [`dot`] of all rows of a stretch, which are contiguous and as long as there are weights.
 pub(crate) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
@@ -315,7 +315,7 @@ fn add_blocks_plainly(sums: &mut Sums, blocks: &[Block], width: usize, features:
     sums.begun = true;
 }
 
-/// Adds some entries, [`PIECE`] at most, to the outputs of some blocks, so many times to each. All features must be
+/// Adds some entries, [`PIECE`] at most, to the outputs of some blocks, to each by its amount. All features must be
 /// below `width`.
 #[inline(always)]
 pub(crate) fn change_blocks(

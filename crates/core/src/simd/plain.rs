@@ -13,7 +13,7 @@ const LANES: usize = 8;
 pub(crate) const PIECE: usize = 256;
 /// How many features of a dense row are looked at before it is asked whether a piece has room for more.
 pub(crate) const GATHERED: usize = PIECE / 2;
-/// As many as a register holds may stand behind the last one.
+/// As many as a register holds may follow the last one.
 const PIECE_ROOM: usize = PIECE + LANES;
 
 /// Room for some numbers, of which only those that were written can be read. An array would be filled with zeros first,
@@ -41,7 +41,7 @@ impl<T: Copy, const N: usize> Room<T, N> {
     /// # Safety
     /// They were all written.
     #[inline(always)]
-    #[expect(unsafe_code, reason = "only whoever wrote them knows that they were")]
+    #[expect(unsafe_code, reason = "only the caller knows that they were written")]
     pub(crate) unsafe fn first(&self, n: usize) -> &[T] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(self.0[..n].as_ptr().cast(), n) }
@@ -67,7 +67,7 @@ impl Piece {
     pub(crate) fn first(&self, n: usize) -> (&[u32], &[f64]) {
         let n = n.min(self.n);
         #[expect(unsafe_code, reason = "reading what was written")]
-        // SAFETY: so many were written.
+        // SAFETY: this many were written.
         unsafe {
             (self.features.first(n), self.values.first(n))
         }
@@ -95,14 +95,14 @@ pub(crate) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) 
         wide.put(place, value.wide());
     }
     #[expect(unsafe_code, reason = "reading what was written")]
-    // SAFETY: so many were written just now.
+    // SAFETY: this many were written just now.
     unsafe {
         wide.first(values.len())
     }
 }
 
 /// Adds those of `values` that are not zero to `piece`, the first of them being feature `first`. Plainly, but without
-/// a branch that nobody could foresee.
+/// an unpredictable branch.
 pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {
     assert!(piece.n + values.len() <= PIECE, "room for all");
     for (feature, value) in (first..).zip(values) {
@@ -180,7 +180,7 @@ pub(crate) fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64
     sparse_sum(indices, values, |feature, value| weights[feature] * value)
 }
 
-/// [`sparse_dot`] of a row that nobody has looked at; nothing if its indices do not ascend below the number of weights,
+/// [`sparse_dot`] of an unchecked row; `None` if its indices do not ascend below the number of weights,
 /// or it stores a zero.
 pub(crate) fn unseen_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> Option<f64> {
     let ascend = indices.is_sorted_by(|one, next| one < next);

@@ -367,7 +367,7 @@ fn add_groups<A: Group, B: Group>(
     offsets(features, width, &mut room);
     let [first, second] = cells.map(<[f64]>::as_ptr);
     let (eights, last) = values.as_chunks::<8>();
-    // SAFETY: this is compiled for AVX-512. So many eights of offsets were written, all of features below `width`
+    // SAFETY: this is compiled for AVX-512. This many eights of offsets were written, all of features below `width`
     // or of the first one, and there is one if there is an entry; the cells were seen to have these.
     unsafe {
         let (mut a, mut b) = if sums.begun {
@@ -406,7 +406,7 @@ pub(super) fn change_blocks(
     assert!(features.len() == values.len(), "a value per feature");
     let mut room = Offsets::new();
     offsets(features, width, &mut room);
-    // SAFETY: so many were written.
+    // SAFETY: this many were written.
     let offsets = unsafe { room.first(features.len()) };
     for (Block { stride, cells }, change) in blocks.iter_mut().zip(changes) {
         if change.outputs == 0 {

@@ -78,7 +78,7 @@ impl Space for Diagonal {
         let bias_variance = &mut self.bias_variances[step.output];
         let gain = self.bias.gain();
         let along = Stretched { row, metric: variances };
-        // The linear part's norm would need w·Σx, which nobody tracks: it is measured on demand.
+        // The linear part's norm would need w·Σx, which is not tracked: it is measured on demand.
         self.linear.move_along(along, step, step.amount * *bias_variance * gain, memory);
         if step.extra != 0.0 {
             for (feature, value) in row.entries() {

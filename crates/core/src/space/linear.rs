@@ -34,7 +34,7 @@ impl Linear {
             self.move_some(row, &[step], |_| bias_amount, memory);
             return;
         }
-        // The usual step: nothing shrinks, and nobody has to be told but an average.
+        // The usual step: nothing shrinks, and only an average needs to know.
         let weights = self.weights.sole_mut();
         let output = &mut self.outputs[0];
         if let Some(averaged) = memory.averaged() {

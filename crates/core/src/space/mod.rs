@@ -112,7 +112,7 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     /// The read-out after `rounds` rounds, `ballot` being the way survivors vote. `None` if it was not remembered.
     fn read(&self, memory: &Self::Memory, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept>;
 
-    /// The epoch number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
+    /// The epoch number `epoch` begins after `rounds` rounds. May be called twice, if nothing happened in between.
     fn epoch_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
 
     /// An epoch is over after `rounds` rounds.
@@ -137,7 +137,7 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     }
 
     /// Goes on from hyperplanes that others had a part in: each has moved `moves` times in `rounds` rounds, and `memory`
-    /// begins anew. False if there is more to this space, or to its memory, than can be told so.
+    /// begins anew. False if this space, or its memory, keeps more than that.
     fn stand_at(&mut self, _memory: &mut Self::Memory, _moves: &[u64], _rounds: u64) -> bool {
         false
     }

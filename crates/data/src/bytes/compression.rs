@@ -1,4 +1,4 @@
-//! Compressed streams, told by their first bytes and read to their very end.
+//! Compressed streams, recognised by their first bytes and read to their very end.
 //!
 //! gzip may hold any number of members and zstd any number of frames, empty and skippable ones too; a
 //! line may run across their borders. A stream that is cut, damaged, or followed by anything but zero
@@ -122,7 +122,7 @@ fn first_byte(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     }
 }
 
-/// Tapes and block devices pad with zeros; anything else behind the end is not padding.
+/// Tapes and block devices pad with zeros; anything else after the end is not padding.
 fn only_zeros(mut rest: impl BufRead) -> io::Result<usize> {
     loop {
         let bytes = rest.fill_buf()?;

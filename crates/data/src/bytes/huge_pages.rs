@@ -6,7 +6,7 @@
 //!
 //! The only `unsafe` is a call that gives the system advice about memory.
 
-/// Makes room for `n_more` items behind those of `list`, if there is as much memory. Without, nothing happens, and
+/// Makes room for `n_more` items after those of `list`, if there is as much memory. Without, nothing happens, and
 /// the list grows as it must.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, n_more: usize) {
     if list.try_reserve_exact(n_more).is_ok() {
@@ -14,7 +14,7 @@ pub(crate) fn reserve<T>(list: &mut Vec<T>, n_more: usize) {
     }
 }
 
-/// Advises the system to use large pages for the room behind the items.
+/// Advises the system to use large pages for the room after the items.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice to the system about memory that is ours")]
 fn prefer_large_pages<T>(list: &mut Vec<T>) {

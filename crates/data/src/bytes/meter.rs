@@ -1,4 +1,4 @@
-//! How far reading has come, for whoever watches from another thread.
+//! How far reading has come, readable from another thread.
 
 use std::fmt;
 use std::io::{self, Read};

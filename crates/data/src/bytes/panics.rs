@@ -1,6 +1,6 @@
 //! Running what may panic on hostile bytes: the panic is caught, and nothing is printed about it.
 //!
-//! Decoders that others wrote now and then panic where they should return an error. Whoever calls [`catch`]
+//! Decoders that others wrote now and then panic where they should return an error. The caller of [`catch`]
 //! turns that into an error of its own; the usual message on stderr would only frighten, so the panic hook
 //! is passed over while this thread is inside. Other threads, and panics elsewhere, keep their messages.
 

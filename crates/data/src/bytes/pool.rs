@@ -87,7 +87,7 @@ impl Pool {
     }
 }
 
-/// Nobody leaves a list half changed, so that one who panics does no harm.
+/// No thread leaves a list half changed, so that a panic does no harm.
 fn locked<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -107,13 +107,13 @@ mod tests {
     #[test]
     fn threads_and_buffers_are_used_again() {
         let pool = Arc::new(Pool::default());
-        let (tell, told) = channel();
+        let (tell, heard) = channel();
         let mut seen = Vec::new();
         for _ in 0..10 {
             for number in 0..2 {
                 let tell = tell.clone();
                 pool.run(number, move || tell.send(thread::current().id()).unwrap());
-                seen.push(told.recv().unwrap());
+                seen.push(heard.recv().unwrap());
             }
         }
         assert!(seen.chunks(2).all(|pair| pair == &seen[..2]), "{seen:?}");
@@ -121,7 +121,7 @@ mod tests {
         // A thread that is lost to a panic is replaced.
         pool.run(0, || std::panic::resume_unwind(Box::new(())));
         let again = tell.clone();
-        while told.recv_timeout(std::time::Duration::from_millis(10)).is_err() {
+        while heard.recv_timeout(std::time::Duration::from_millis(10)).is_err() {
             let again = again.clone();
             pool.run(0, move || {
                 let _ = again.send(thread::current().id());

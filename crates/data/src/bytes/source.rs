@@ -44,7 +44,7 @@ pub enum Part {
     Bytes(Arc<str>, Arc<[u8]>),
     /// A copy of a pipe, in a file without a name, and what to call it.
     Spool(Arc<str>, Arc<Mutex<File>>),
-    /// A table in memory, as somebody else holds it, and what to call it.
+    /// A table in memory that the caller holds, and its name.
     #[cfg(feature = "arrow")]
     Table(Arc<str>, Arc<Table>),
 }
@@ -351,7 +351,7 @@ impl Part {
     }
 }
 
-/// A file without a name, read from its beginning by whoever opens it.
+/// A file without a name, read from its beginning each time it is opened.
 struct Spooled {
     file: Arc<Mutex<File>>,
     at: u64,
@@ -383,7 +383,7 @@ impl Read for Counted {
 
 /// Packed data may always unfold to this many bytes.
 const UNPACKED_AT_LEAST: u64 = 64 << 20;
-/// And beyond that to so many times what it was packed to: rows of real data pack to a fiftieth, hardly to a hundredth.
+/// And beyond that to this many times its packed size: rows of real data pack to a fiftieth, hardly to a hundredth.
 const UNPACKED_RATIO: u64 = 250;
 
 /// What comes out of a decoder, unless it is out of all proportion to what went in.
@@ -437,7 +437,7 @@ impl Input {
         &self.part
     }
 
-    /// Threads and buffers for whoever reads this.
+    /// Threads and buffers to read this.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }

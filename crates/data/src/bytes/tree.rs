@@ -6,6 +6,7 @@
 //! leads back to a folder above it is an error.
 
 use crate::error::{DataError, ErrorKind};
+use crate::words::count;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +55,7 @@ impl Tree {
             }
         }
         if let Some(first) = &found.first_stray {
-            let (n_stray, first) = (found.n_stray, first.display());
+            let (n_stray, first) = (count(found.n_stray as u64), first.display());
             found.notes.push(format!("{n_stray} file(s) are no {what} and were left out, first `{first}`"));
         }
         Ok(found)

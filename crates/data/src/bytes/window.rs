@@ -49,7 +49,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Threads and buffers for whoever reads this.
+    /// Threads and buffers to read this.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         self.input.pool()
     }
@@ -79,7 +79,7 @@ impl Window {
         Ok(&self.buffer[self.start..self.whole.max(self.start)])
     }
 
-    /// More lines behind those in the window, for a record that does not end within it; `false` if there
+    /// More lines after those in the window, for a record that does not end within it; `false` if there
     /// are none.
     pub fn more_lines(&mut self) -> Result<bool, DataError> {
         let before = self.whole - self.start;
@@ -199,7 +199,7 @@ pub(crate) fn line_too_long(longest: usize, line: u64) -> DataError {
         .with_help("if that is as it should be, raise the limit with {max-line}")
 }
 
-/// The error for text whose characters have two or four bytes each, told by its byte-order mark.
+/// The error for text whose characters have two or four bytes each, recognised by its byte-order mark.
 pub(crate) fn wide_encoding(head: &[u8]) -> Option<DataError> {
     let name = match head {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => "UTF-32",
@@ -289,7 +289,7 @@ mod tests {
         loop {
             let lines = window.lines().unwrap();
             let Some(newline) = memchr::memrchr(b'\n', lines) else { break };
-            // Leaving some lines behind is allowed.
+            // Leaving some lines is allowed.
             let taken = memchr::memchr(b'\n', &lines[newline / 2..]).map_or(newline, |n| newline / 2 + n);
             seen.extend_from_slice(&lines[..=taken]);
             let n_lines = memchr::memchr_iter(b'\n', &lines[..=taken]).count() as u64;

@@ -22,7 +22,7 @@ pub(crate) struct Ahead {
     pass: Pass,
     /// What was lent last.
     lent: Option<Block>,
-    /// Blocks that nobody has.
+    /// Unused blocks.
     spare: Vec<Block>,
 }
 
@@ -108,7 +108,7 @@ impl Ahead {
         self.pass = match mem::replace(&mut self.pass, Pass::Lost) {
             Pass::Begun { filled, used, thread } => {
                 drop(used);
-                // What was read ahead is used again, and the thread learns that nobody wants more.
+                // What was read ahead is used again, and the thread learns that no more is wanted.
                 self.spare.extend(filled.try_iter().filter_map(|read| read.ok().flatten()));
                 drop(filled);
                 Pass::Over(thread.join().map_err(|_| gone())?)

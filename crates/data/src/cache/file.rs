@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Indices are stored as steps from one to the next, in 16 bits where all steps of a block allow it;
-//! classes in one, two or four bytes. Everything is little-endian. Schemas are not kept here: whoever wrote
+//! classes in one, two or four bytes. Everything is little-endian. Schemas are not kept here: the writer of
 //! the cache has one.
 
 use crate::bytes::source::{Part, Source};
@@ -42,7 +42,7 @@ const VERSION: u32 = 2;
 /// Bytes before the first block.
 const HEADER_BYTES: usize = 32;
 
-/// Bytes behind the end section: its length, its checksum, the magic.
+/// Bytes after the end section: its length, its checksum, the magic.
 const TRAILER_BYTES: usize = 24;
 
 /// Bytes before the payload of a block: its length and its checksum.
@@ -152,7 +152,7 @@ impl CacheFile {
         Ok(Self::new(Place::Draft(Draft::create_private(&path)?), fingerprint, &name, Some(path)))
     }
 
-    /// Begins a cache that nobody else finds, and that ends with this process.
+    /// Begins a cache without a name, which ends with this process.
     pub fn temporary(fingerprint: u64) -> Result<Self, DataError> {
         let file = temporary_file(&std::env::temp_dir(), "rosenblatt-cache")?;
         Ok(Self::new(Place::Nameless(file), fingerprint, "the temporary cache", None))
@@ -627,12 +627,12 @@ fn decode_sparse<T: Stored>(
     // Indices ascend whatever the steps are, so that only the last of a row must be looked at.
     let most = (matrix.width as u64).min(1 << 32);
     for bounds in matrix.offsets.windows(2) {
-        let mut behind = 0_u64;
+        let mut next = 0_u64;
         for index in &mut matrix.indices[bounds[0]..bounds[1]] {
-            behind += u64::from(*index) + 1;
-            *index = (behind - 1) as u32;
+            next += u64::from(*index) + 1;
+            *index = (next - 1) as u32;
         }
-        if behind > most {
+        if next > most {
             return None;
         }
     }

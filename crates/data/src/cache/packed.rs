@@ -1,8 +1,7 @@
 //! Rows as bytes that travel: a cache of one block, in memory.
 //!
-//! Whoever sends rows to another process, or leaves them with somebody who keeps bytes, packs them here and gets the same
-//! rows back, to the bit. Values that single precision holds exactly are stored so. What arrives is believed no more than
-//! a file is.
+//! To send rows to another process, or to store them as bytes, pack them here: you get the same rows back, to the bit.
+//! Values that single precision holds exactly are stored so. What arrives is checked like a file.
 
 use super::file::{CacheReader, CacheWriter};
 use crate::error::DataError;
@@ -68,7 +67,7 @@ pub fn unpack(bytes: &[u8]) -> Result<Dataset, DataError> {
 }
 
 /// Packs to be read once, in their order. They lie in few large pieces of memory: between thousands of small ones, what is
-/// needed to make each would leave a hole behind.
+/// needed to make each would leave a hole.
 #[derive(Debug, Default)]
 pub struct Packs {
     pieces: VecDeque<Piece>,
@@ -83,7 +82,7 @@ struct Piece {
 }
 
 impl Packs {
-    /// Packs the rows of these numbers, behind those that are there. Fails as [`pack`] does.
+    /// Packs the rows of these numbers, after those that are there. Fails as [`pack`] does.
     pub fn push(&mut self, data: &Dataset, rows: &[u32]) -> Result<(), DataError> {
         let pack = pack(data, rows)?;
         let room = |piece: &Piece| piece.bytes.capacity() - piece.bytes.len();
@@ -112,7 +111,7 @@ impl Packs {
 }
 
 impl Dataset {
-    /// The rows of all parts, one behind the other; each part is let go of before the next is asked for. Their classes are
+    /// The rows of all parts in order; each part is let go of before the next is asked for. Their classes are
     /// numbers into `labels`, which stand for what the parts' own say.
     ///
     /// # Errors
@@ -173,7 +172,7 @@ impl Joined {
     }
 }
 
-/// Makes room for more rows. Short lists grow far at once: each place they move away from stays behind as a hole, and
+/// Makes room for more rows. Short lists grow far at once: each place they move away from leaves a hole, and
 /// memory that nothing was written to costs nothing.
 fn make_room(whole: &mut Matrix, more: &Matrix) {
     fn room<T>(list: &mut Vec<T>, more: &[T]) {

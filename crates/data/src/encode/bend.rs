@@ -10,13 +10,18 @@
 //! mean something else than 5,178. Of two values there is one feature, as of two categories. A missing value, if it is to be
 //! ([`Missing::Own`](crate::Missing::Own)), is a feature of its own.
 //!
-//! What is fitted depends on the rows and their order alone. Up to 65,536 rows all count; of more, those that a hash of
-//! their number draws, beside the least and the largest value of all.
+//! Two columns may add something together that neither adds alone: a [`Surface`], the products of the few hats of one
+//! with those of the other. Which pairs are worth one is found on the rows (`pairs.rs`).
+//!
+//! What is fitted depends on the rows, their classes and their order alone. Up to 65,536 rows all count; of more, those that
+//! a hash of their number draws, beside the least and the largest value of all.
 
 use super::columns::check_width;
+use super::pairs::{Seeking, best_pairs};
 use crate::error::{DataError, ErrorKind};
 use crate::rows::block::Stored;
-use crate::rows::dataset::{DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
+use crate::rows::dataset::{Dataset, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
+use crate::rows::labels::Labels;
 use crate::rows::schema::Schema;
 use rosenblatt_core::{Choices, NameError, Named};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,8 +38,12 @@ pub enum Shape {
     Bend {
         /// How many quantiles of the values are knots, and how many of the different values.
         knots: u16,
+        /// The most pairs of columns that have a surface, too: those whose values say most together.
+        crosses: u16,
     },
-    /// Whichever does best in a race; a line where none is run.
+    /// A line or a bend without crosses, whichever does best in a race; a line where none is run.
+    Curves,
+    /// Whichever does best in a race, with crosses or without; a line where none is run.
     #[default]
     Auto,
 }
@@ -43,6 +52,11 @@ pub enum Shape {
 const USUAL_KNOTS: u16 = 15;
 const FEWEST_KNOTS: u16 = 2;
 const MOST_KNOTS: u16 = 1_000;
+const MOST_CROSSES: u16 = 1_000;
+/// The number of quantiles that are knots of a column in a surface.
+const SURFACE_KNOTS: u16 = 4;
+/// A value has at most two hats and a feature of its own.
+const MOST_HATS: usize = 3;
 /// From this many knots on, columns of few values have a feature for each.
 const MANY_KNOTS: u16 = 8;
 /// So many values are few.
@@ -52,12 +66,23 @@ const APART: usize = 3;
 /// So many rows are looked at where there are more.
 const MOST_ROWS: usize = 1 << 16;
 
-const SHAPES: &str = "one of line, bend(knots=N) with N from 2 to 1000, auto";
+const SHAPES: &str = "one of line, bend(knots=N) or bend(knots=N,crosses=M) with N from 2 to 1000 and M up to 1000, \
+                      curves, auto";
 
 impl Shape {
     /// Whether columns are straight.
     pub fn is_line(&self) -> bool {
         *self == Self::Line
+    }
+
+    /// This number of knots, and no crosses.
+    pub const fn bend(knots: u16) -> Self {
+        Self::Bend { knots, crosses: 0 }
+    }
+
+    /// How many crosses it may have at most.
+    pub fn crosses(&self) -> u16 {
+        if let Self::Bend { crosses, .. } = self { *crosses } else { 0 }
     }
 }
 
@@ -78,10 +103,22 @@ impl Choices for Shape {
             example: "bend(knots=15)",
         },
         Named {
+            name: "bend(knots=N,crosses=M)",
+            aliases: &[],
+            meaning: "the same, and a surface for each of up to M pairs of columns: those that the rows show to count together",
+            example: "bend(knots=15,crosses=6)",
+        },
+        Named {
+            name: "curves",
+            aliases: &[],
+            meaning: "auto without crosses, so that each column adds its own curve",
+            example: "curves",
+        },
+        Named {
             name: "auto",
             aliases: &[],
-            meaning: "the one that does best in the race: line, few knots or many; line where no race is held, and where a \
-                      scale or a cross is asked for",
+            meaning: "the one that does best in the race: line, few knots or many, with crosses or without; line where no race \
+                      is held, and where a scale or a cross is asked for",
             example: "auto",
         },
     ];
@@ -91,7 +128,9 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line => f.write_str("line"),
-            Self::Bend { knots } => write!(f, "bend(knots={knots})"),
+            Self::Bend { knots, crosses: 0 } => write!(f, "bend(knots={knots})"),
+            Self::Bend { knots, crosses } => write!(f, "bend(knots={knots},crosses={crosses})"),
+            Self::Curves => f.write_str("curves"),
             Self::Auto => f.write_str("auto"),
         }
     }
@@ -101,16 +140,24 @@ impl FromStr for Shape {
     type Err = NameError;
 
     fn from_str(name: &str) -> Result<Self, NameError> {
-        let knots = |knots: &str| {
-            let knots = knots.strip_prefix("knots=").unwrap_or(knots).parse().ok();
-            knots.filter(|knots| (FEWEST_KNOTS..=MOST_KNOTS).contains(knots))
+        let bend = |arguments: &str| {
+            let (knots, crosses) = match arguments.split_once(',') {
+                Some((knots, crosses)) => {
+                    (knots, crosses.trim_start().strip_prefix("crosses=")?.parse().ok()?)
+                }
+                None => (arguments, 0),
+            };
+            let knots = knots.strip_prefix("knots=").unwrap_or(knots).parse().ok()?;
+            let is_sound = (FEWEST_KNOTS..=MOST_KNOTS).contains(&knots) && crosses <= MOST_CROSSES;
+            is_sound.then_some(Self::Bend { knots, crosses })
         };
-        let argument = name.strip_prefix("bend(").and_then(|rest| rest.strip_suffix(')'));
+        let arguments = name.strip_prefix("bend(").and_then(|rest| rest.strip_suffix(')'));
         match name {
             "line" => Ok(Self::Line),
-            "bend" => Ok(Self::Bend { knots: USUAL_KNOTS }),
+            "bend" => Ok(Self::bend(USUAL_KNOTS)),
+            "curves" => Ok(Self::Curves),
             "auto" => Ok(Self::Auto),
-            _ => argument.and_then(knots).map(|knots| Self::Bend { knots }).ok_or_else(|| NameError {
+            _ => arguments.and_then(bend).ok_or_else(|| NameError {
                 what: "shape",
                 given: name.to_owned(),
                 known: SHAPES,
@@ -139,6 +186,55 @@ pub struct Bends {
     pub shape: Shape,
     /// One for each column of numbers, in their order.
     pub columns: Vec<Bend>,
+    /// What pairs of columns add together, the pair that says most first. Their features come after all others that rows
+    /// have before any cross that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<Surface>,
+}
+
+/// What two columns add together: every feature of one multiplied with every feature of the other.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Surface {
+    /// Its first feature.
+    pub start: u32,
+    /// Both columns, with fewer knots than they have by themselves.
+    pub axes: [Bend; 2],
+}
+
+impl Surface {
+    /// Its features: for each of the first column, all of the second.
+    pub fn features(&self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start.saturating_add(self.n_features())
+    }
+
+    fn n_features(&self) -> usize {
+        let [one, other] = &self.axes;
+        one.n_features().saturating_mul(other.n_features())
+    }
+
+    /// The features of a pair of values, ascending.
+    fn products(&self, [one, other]: [f64; 2], mut push: impl FnMut(u32, f64)) {
+        let (mut right, mut n_right) = ([(0, 0.0); MOST_HATS], 0);
+        self.axes[1].hats(other, |place, hat| {
+            right[n_right] = (place, hat);
+            n_right += 1;
+        });
+        let stride = self.axes[1].n_features() as u32;
+        self.axes[0].hats(one, |place, hat| {
+            for &(beside, factor) in &right[..n_right] {
+                push(self.start + place * stride + beside, hat * factor);
+            }
+        });
+    }
+
+    /// Its height at a pair of values, by the weight of each of its features.
+    pub fn height(&self, values: [f64; 2], weight: impl Fn(usize) -> f64) -> f64 {
+        let mut height = 0.0;
+        self.products(values, |feature, product| height += product * weight((feature - self.start) as usize));
+        height
+    }
 }
 
 /// How one column bends.
@@ -254,13 +350,13 @@ fn shown(number: f64) -> String {
 }
 
 impl Bends {
-    /// Fits `shape` to some rows of a matrix whose features `numbers`, ascending, are numbers: those to be learned from.
+    /// Fits `shape` to some rows of a data set whose features `numbers`, ascending, are numbers: those to be learned from.
     /// `None` if it is no bend, or there is no number. A missing number is `NaN`.
     ///
     /// ```
     /// use rosenblatt_data::{Bends, Dataset};
     /// let data = Dataset::from_rows(&[[0.0, 1.0], [5.0, 0.0], [10.0, 1.0]], &["a", "b", "a"]);
-    /// let bends = Bends::fit("bend(knots=3)".parse()?, data.matrix(), 0..3, &[0]).unwrap();
+    /// let bends = Bends::fit("bend(knots=3)".parse()?, &data, 0..3, &[0]).unwrap();
     /// assert_eq!(bends.columns[0].knots, [0.0, 5.0, 10.0]);
     /// // Three hats of the first feature, and the second as it was.
     /// assert_eq!(data.bent(&bends).width(), 4);
@@ -268,17 +364,23 @@ impl Bends {
     /// ```
     pub fn fit(
         shape: Shape,
-        matrix: MatrixRef<'_>,
+        data: &Dataset,
         rows: impl IntoIterator<Item = usize>,
         numbers: &[u32],
     ) -> Option<Self> {
         let mut fit = BendFit::new(shape, numbers.to_vec())?;
-        fit.add(matrix, rows.into_iter());
-        Some(fit.finish())
+        fit.add(data.matrix(), data.classes(), rows.into_iter());
+        Some(fit.finish(data.width(), data.labels()))
     }
 
     /// How many features rows have that had `straight` of them.
     pub fn width(&self, straight: usize) -> usize {
+        let of_surfaces = self.surfaces.iter().map(Surface::n_features).fold(0, usize::saturating_add);
+        self.width_of_curves(straight).saturating_add(of_surfaces)
+    }
+
+    /// The same without those of surfaces.
+    fn width_of_curves(&self, straight: usize) -> usize {
         let bent: usize = self.columns.iter().map(Bend::n_features).fold(0, usize::saturating_add);
         (straight - self.columns.len().min(straight)).saturating_add(bent)
     }
@@ -301,11 +403,45 @@ impl Bends {
             Some(bend) => bend.names(name).collect::<Vec<_>>(),
             None => vec![name.clone()],
         };
-        straight.iter().enumerate().flat_map(of_feature).collect()
+        let mut names: Vec<String> = straight.iter().enumerate().flat_map(of_feature).collect();
+        for surface in &self.surfaces {
+            let [left, right] = surface.axes.each_ref().map(|axis| {
+                let name = straight.get(axis.feature as usize).map_or("", String::as_str);
+                axis.names(name).collect::<Vec<_>>()
+            });
+            names.extend(left.iter().flat_map(|one| right.iter().map(move |other| format!("{one}*{other}"))));
+        }
+        names
     }
 
-    /// What is wrong with it, if anything is, for rows of these numbers.
-    pub(crate) fn complaint(&self, numbers: &[u32]) -> Option<&'static str> {
+    /// The surfaces of a row by its other features, ascending: each column has the value that its hats tell.
+    pub fn crossed(&self, entries: &[(u32, f64)]) -> Vec<(u32, f64)> {
+        let value = |column: &Bend| {
+            let run = self.place(column.feature as usize);
+            let first = entries.partition_point(|(feature, _)| (*feature as usize) < run.start);
+            let hats = entries[first..].iter().take_while(|(feature, _)| (*feature as usize) < run.end);
+            let hats = hats.map(|(feature, hat)| (*feature as usize - run.start, *hat));
+            column.value_of(hats).unwrap_or(f64::NAN)
+        };
+        let values: Vec<f64> = self.columns.iter().map(value).collect();
+        let mut products = Vec::new();
+        self.each_product(&values, |feature, product| products.push((feature, product)));
+        products
+    }
+
+    /// Shows the features of all surfaces, ascending, by the value of each column.
+    fn each_product(&self, values: &[f64], mut show: impl FnMut(u32, f64)) {
+        for surface in &self.surfaces {
+            let value = |axis: &Bend| {
+                let place = self.columns.partition_point(|column| column.feature < axis.feature);
+                values.get(place).copied().unwrap_or(f64::NAN)
+            };
+            surface.products(surface.axes.each_ref().map(value), &mut show);
+        }
+    }
+
+    /// What is wrong with it, if anything is, for rows of these numbers that have `straight` features before any bend.
+    pub(crate) fn complaint(&self, numbers: &[u32], straight: usize) -> Option<&'static str> {
         let ascend = |all: &[f64]| {
             all.iter().all(|value| value.is_finite()) && all.is_sorted_by(|one, next| one < next)
         };
@@ -316,7 +452,23 @@ impl Bends {
             return Some("every column of numbers should bend, and no other");
         }
         let is_sound = |bend: &Bend| ascend(&bend.knots) && ascend(&bend.values);
-        (!self.columns.iter().all(is_sound)).then_some("knots should be finite and ascend")
+        let axes = self.surfaces.iter().flat_map(|surface| &surface.axes);
+        if !self.columns.iter().chain(axes.clone()).all(is_sound) {
+            return Some("knots should be finite and ascend");
+        }
+        let mut start = self.width_of_curves(straight);
+        for surface in &self.surfaces {
+            let [one, other] = &surface.axes;
+            let is_one = |axis: &Bend| numbers.binary_search(&axis.feature).is_ok();
+            if one.feature >= other.feature || !is_one(one) || !is_one(other) {
+                return Some("a surface should be one of two columns that bend");
+            }
+            if surface.start as usize != start {
+                return Some("surfaces should stand one after the other, after all else");
+            }
+            start = surface.features().end;
+        }
+        None
     }
 
     /// The rows, bent. Values are stored as precisely as they were.
@@ -332,34 +484,43 @@ impl Bends {
     /// One row by its features and their values, ascending; zeros need not be among them.
     pub fn row(&self, entries: &[(u32, f64)]) -> Vec<(u32, f64)> {
         let mut bent = Vec::new();
-        self.each(entries.iter().copied(), |feature, value| bent.push((feature, value)));
+        self.each(entries.iter().copied(), &mut Vec::new(), |feature, value| bent.push((feature, value)));
         bent
     }
 
     fn of_dense<T: Stored>(&self, rows: DenseRef<'_, T>) -> SparseMatrix<T> {
         let n_rows = rows.values.len() / rows.width.max(1);
-        let mut bent = SparseMatrix::<T>::with_room(n_rows * (self.columns.len() * 2 + 1));
+        let mut bent =
+            SparseMatrix::<T>::with_room(n_rows * (self.columns.len() * 2 + self.surfaces.len() * 4 + 1));
+        let mut values = Vec::new();
         for row in rows.values.chunks_exact(rows.width.max(1)) {
             let entries = (0..).zip(row.iter().map(|value| value.wide()));
-            self.push_row(entries.filter(|(_, value)| *value != 0.0), &mut bent);
+            self.push_row(entries.filter(|(_, value)| *value != 0.0), &mut values, &mut bent);
         }
         bent.width = self.width(rows.width);
         bent
     }
 
     fn of_sparse<T: Stored>(&self, rows: SparseRef<'_, T>) -> SparseMatrix<T> {
-        let mut bent =
-            SparseMatrix::<T>::with_room(rows.values.len() + rows.offsets.len() * self.columns.len());
+        let n_more = self.columns.len() + self.surfaces.len() * 4;
+        let mut bent = SparseMatrix::<T>::with_room(rows.values.len() + rows.offsets.len() * n_more);
+        let mut of_columns = Vec::new();
         for ends in rows.offsets.windows(2) {
             let (indices, values) = (&rows.indices[ends[0]..ends[1]], &rows.values[ends[0]..ends[1]]);
-            self.push_row(indices.iter().copied().zip(values.iter().map(|value| value.wide())), &mut bent);
+            let entries = indices.iter().copied().zip(values.iter().map(|value| value.wide()));
+            self.push_row(entries, &mut of_columns, &mut bent);
         }
         bent.width = self.width(rows.width);
         bent
     }
 
-    fn push_row<T: Stored>(&self, entries: impl Iterator<Item = (u32, f64)>, bent: &mut SparseMatrix<T>) {
-        self.each(entries, |feature, value| {
+    fn push_row<T: Stored>(
+        &self,
+        entries: impl Iterator<Item = (u32, f64)>,
+        values: &mut Vec<f64>,
+        bent: &mut SparseMatrix<T>,
+    ) {
+        self.each(entries, values, |feature, value| {
             let value = T::nearest(value);
             if value != T::default() {
                 bent.indices.push(feature);
@@ -369,9 +530,16 @@ impl Bends {
         bent.end_row();
     }
 
-    /// Shows the features of a row, ascending. What bends and is not among the entries is zero.
-    fn each(&self, entries: impl Iterator<Item = (u32, f64)>, mut show: impl FnMut(u32, f64)) {
+    /// Shows the features of a row, ascending. What bends and is not among the entries is zero. `values` is room for those
+    /// of the columns.
+    fn each(
+        &self,
+        entries: impl Iterator<Item = (u32, f64)>,
+        values: &mut Vec<f64>,
+        mut show: impl FnMut(u32, f64),
+    ) {
         let mut entries = entries.peekable();
+        values.clear();
         // Features so far, and how many they were before.
         let (mut start, mut n_before) = (0, 0);
         for bend in &self.columns {
@@ -380,6 +548,7 @@ impl Bends {
             }
             let value =
                 entries.next_if(|(feature, _)| *feature == bend.feature).map_or(0.0, |(_, value)| value);
+            values.push(value);
             start += bend.feature - n_before;
             bend.hats(value, |feature, value| show(start + feature, value));
             start += bend.n_features() as u32;
@@ -388,6 +557,7 @@ impl Bends {
         for (feature, value) in entries {
             show(start + feature - n_before, value);
         }
+        self.each_product(values, show);
     }
 }
 
@@ -400,12 +570,14 @@ pub(crate) struct BendFit {
     n_rows: u64,
     /// The numbers of the rows that were kept.
     kept: Vec<u64>,
+    /// Their classes.
+    classes: Vec<u32>,
     /// Rows are kept whose hash has none of these bits.
     mask: u64,
 }
 
 /// What fitting has seen of a column.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Seen {
     feature: u32,
     /// The values of the rows that were kept.
@@ -418,7 +590,7 @@ struct Seen {
 impl BendFit {
     /// A fit without rows; `None` if there is nothing to fit.
     pub(crate) fn new(shape: Shape, numbers: Vec<u32>) -> Option<Self> {
-        let Shape::Bend { knots } = shape else { return None };
+        let Shape::Bend { knots, .. } = shape else { return None };
         if numbers.is_empty() {
             return None;
         }
@@ -430,32 +602,44 @@ impl BendFit {
             lacks: false,
         };
         let columns = numbers.into_iter().map(seen).collect();
-        Some(Self { shape, knots, columns, n_rows: 0, kept: Vec::new(), mask: 0 })
+        Some(Self { shape, knots, columns, n_rows: 0, kept: Vec::new(), classes: Vec::new(), mask: 0 })
     }
 
-    /// Takes rows in, in their order.
-    pub(crate) fn add(&mut self, matrix: MatrixRef<'_>, rows: impl Iterator<Item = usize>) {
+    /// Takes rows in, in their order, and the class of each row of the matrix.
+    pub(crate) fn add(&mut self, matrix: MatrixRef<'_>, classes: &[u32], rows: impl Iterator<Item = usize>) {
         match matrix {
-            MatrixRef::Dense32(matrix) => self.add_dense(matrix, rows),
-            MatrixRef::Dense64(matrix) => self.add_dense(matrix, rows),
-            MatrixRef::Sparse32(matrix) => self.add_sparse(matrix, rows),
-            MatrixRef::Sparse64(matrix) => self.add_sparse(matrix, rows),
+            MatrixRef::Dense32(matrix) => self.add_dense(matrix, classes, rows),
+            MatrixRef::Dense64(matrix) => self.add_dense(matrix, classes, rows),
+            MatrixRef::Sparse32(matrix) => self.add_sparse(matrix, classes, rows),
+            MatrixRef::Sparse64(matrix) => self.add_sparse(matrix, classes, rows),
         }
     }
 
-    fn add_dense<T: Stored>(&mut self, matrix: DenseRef<'_, T>, rows: impl Iterator<Item = usize>) {
+    fn add_dense<T: Stored>(
+        &mut self,
+        matrix: DenseRef<'_, T>,
+        classes: &[u32],
+        rows: impl Iterator<Item = usize>,
+    ) {
         for row in rows {
             let values = &matrix.values[row * matrix.width..(row + 1) * matrix.width];
-            self.add_row(|feature| values.get(feature as usize).map_or(0.0, |value| value.wide()));
+            self.add_row(classes[row], |feature| {
+                values.get(feature as usize).map_or(0.0, |value| value.wide())
+            });
         }
     }
 
-    fn add_sparse<T: Stored>(&mut self, matrix: SparseRef<'_, T>, rows: impl Iterator<Item = usize>) {
+    fn add_sparse<T: Stored>(
+        &mut self,
+        matrix: SparseRef<'_, T>,
+        classes: &[u32],
+        rows: impl Iterator<Item = usize>,
+    ) {
         for row in rows {
             let entries = matrix.offsets[row]..matrix.offsets[row + 1];
             let (indices, values) = (&matrix.indices[entries.clone()], &matrix.values[entries]);
             let mut next = 0;
-            self.add_row(|feature| {
+            self.add_row(classes[row], |feature| {
                 next += indices[next..].partition_point(|other| *other < feature);
                 let is_there = indices.get(next) == Some(&feature);
                 if is_there { values[next].wide() } else { 0.0 }
@@ -464,7 +648,7 @@ impl BendFit {
     }
 
     /// Takes in a row by the value of each feature, asked for in ascending order.
-    fn add_row(&mut self, mut value_of: impl FnMut(u32) -> f64) {
+    fn add_row(&mut self, class: u32, mut value_of: impl FnMut(u32) -> f64) {
         let is_kept = mixed(self.n_rows) & self.mask == 0;
         for column in &mut self.columns {
             // The zero below zero is zero.
@@ -477,25 +661,47 @@ impl BendFit {
         }
         if is_kept {
             self.kept.push(self.n_rows);
+            self.classes.push(class);
         }
         self.n_rows += 1;
         if self.kept.len() > MOST_ROWS {
             self.mask = (self.mask << 1) | 1;
             let stays: Vec<bool> = self.kept.iter().map(|&row| mixed(row) & self.mask == 0).collect();
-            for column in &mut self.columns {
+            let thin = |list: &mut Vec<f64>| {
                 let mut stays = stays.iter();
-                column.values.retain(|_| stays.next().is_some_and(|stays| *stays));
-            }
-            let mut stays = stays.iter();
-            self.kept.retain(|_| stays.next().is_some_and(|stays| *stays));
+                list.retain(|_| stays.next().is_some_and(|stays| *stays));
+            };
+            self.columns.iter_mut().for_each(|column| thin(&mut column.values));
+            let mut places = stays.iter();
+            self.classes.retain(|_| places.next().is_some_and(|stays| *stays));
+            let mut places = stays.iter();
+            self.kept.retain(|_| places.next().is_some_and(|stays| *stays));
         }
     }
 
-    /// What was fitted.
-    pub(crate) fn finish(self) -> Bends {
+    /// What was fitted, of rows that have `straight` features before any bend and classes of these names.
+    pub(crate) fn finish(self, straight: usize, labels: &Labels) -> Bends {
         let (knots, is_sampled) = (self.knots, self.mask != 0);
+        let bend = |seen: &Seen, knots| seen.clone().bend(knots, is_sampled);
+        let most = usize::from(self.shape.crosses());
+        let found = if most == 0 {
+            Vec::new()
+        } else {
+            let columns: Vec<&[f64]> = self.columns.iter().map(|seen| &seen.values[..]).collect();
+            let numbers = self.kept.iter().map(|&row| mixed(row)).collect::<Vec<_>>();
+            best_pairs(&Seeking { columns: &columns, draws: &numbers, classes: &self.classes, labels }, most)
+        };
+        let axes: Vec<[Bend; 2]> = found
+            .into_iter()
+            .map(|pair| pair.map(|column| bend(&self.columns[column], SURFACE_KNOTS)))
+            .collect();
         let columns = self.columns.into_iter().map(|seen| seen.bend(knots, is_sampled)).collect();
-        Bends { shape: self.shape, columns }
+        let mut bends = Bends { shape: self.shape, columns, surfaces: Vec::new() };
+        for axes in axes {
+            let start = u32::try_from(bends.width(straight)).unwrap_or(u32::MAX);
+            bends.surfaces.push(Surface { start, axes });
+        }
+        bends
     }
 }
 
@@ -542,8 +748,13 @@ fn mixed(number: u64) -> u64 {
 }
 
 /// The bends that `fit` found for rows of `schema`, which then has them; an error if they are too many.
-pub(crate) fn settle(fit: BendFit, schema: &mut Schema, limit: usize) -> Result<(), DataError> {
-    schema.bends = Some(fit.finish());
+pub(crate) fn settle(
+    fit: BendFit,
+    labels: &Labels,
+    schema: &mut Schema,
+    limit: usize,
+) -> Result<(), DataError> {
+    schema.bends = Some(fit.finish(schema.straight_width().unwrap_or(0), labels));
     check_width(schema, limit)
 }
 

@@ -16,6 +16,7 @@ use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
 use crate::rows::label_table::{canonical_category, hashed_category};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
+use crate::words::count;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -31,10 +32,10 @@ const FEW_ROWS: u64 = 20;
 /// How many columns a note names.
 const N_TOLD: usize = 8;
 
-/// So many entries of rows that are made of texts are worth a thread of their own.
+/// The number of entries of text rows that is worth a thread of its own.
 const ENTRIES_PER_THREAD: usize = 1 << 16;
 
-/// About so many bytes of text become an entry of a row: a word and the pair with the next are some six.
+/// About this many bytes of text become an entry of a row: a word and the pair with the next are some six.
 const BYTES_PER_ENTRY: usize = 3;
 
 /// How many examples of unknown categories are remembered.
@@ -285,7 +286,11 @@ impl<T: Stored> Fitting for Fitted<T> {
                     let slot = categories.next().unwrap_or(0);
                     let seen = &self.categories[slot];
                     if seen.name_rows() {
-                        row_names.push(format!("{} ({} values)", quote(name.as_bytes()), seen.names.len()));
+                        row_names.push(format!(
+                            "{} ({} values)",
+                            quote(name.as_bytes()),
+                            count(seen.names.len() as u64)
+                        ));
                         schema.ignored.push(name);
                         continue;
                     }
@@ -318,13 +323,14 @@ impl<T: Stored> Fitting for Fitted<T> {
         ] {
             if !names.is_empty() {
                 let n_more = names.len().saturating_sub(N_TOLD);
-                let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+                let more =
+                    if n_more > 0 { format!(" and {} more", count(n_more as u64)) } else { String::new() };
                 schema.notes.push(format!("{what}: {}{more}", names[..names.len() - n_more].join(", ")));
             }
         }
         if self.n_filled > 0 {
             let n_cells = self.n_rows * (self.means.len() + self.categories.len()) as u64;
-            let (n_filled, how) = (self.n_filled, self.missing);
+            let (n_filled, n_cells, how) = (count(self.n_filled), count(n_cells), self.missing);
             schema.notes.push(format!("{n_filled} of {n_cells} cells were missing, and filled in: {how}"));
         }
         if schema.columns.is_empty() {
@@ -594,8 +600,8 @@ impl ColumnEncoder {
         (T::wrap_sparse(matrix), unknown)
     }
 
-    /// Some of the rows, sparse, behind those of `matrix`. Beside each maker stands what its values set; `n_names` columns
-    /// have such values.
+    /// Some of the rows, sparse, after those of `matrix`. Beside each maker stands what its values set; `n_names`
+    /// columns have such values.
     fn sparse_rows<T: Stored>(
         &mut self,
         numbers: &DenseMatrix<T>,

@@ -1,7 +1,7 @@
 //! Feature crosses: the product of every feature of one column, or namespace, with every feature of another.
 //!
 //! A hyperplane weighs features one by one; a cross lets it weigh what they are together: `colour=red*shape=round`. The
-//! features of a cross stand behind all others, those of the first column one after the other, each with all of the
+//! features of a cross come after all others, those of the first column one after the other, each with all of the
 //! second, so that their places follow from the schema alone. Crosses are made of rows that are scaled already and are not
 //! scaled themselves: a product of features of one scale is of that scale.
 
@@ -19,7 +19,7 @@ const IN_NAMESPACE: char = '^';
 #[derive(Debug, Clone)]
 pub(crate) struct Crosser {
     crosses: Vec<Cross>,
-    /// Features before and behind.
+    /// Features before and after.
     base: usize,
     width: usize,
     layout: Layout,
@@ -293,10 +293,10 @@ mod tests {
             ]
         );
         let rows = crate::load::read_rows(&source, &crossed(&[["a", "a"], ["a", "b"]])).unwrap();
-        let told: Vec<(&str, f64)> =
+        let named: Vec<(&str, f64)> =
             rows[0].1.iter().skip(4).map(|&(feature, value)| (names[feature].as_str(), value)).collect();
         assert_eq!(
-            told,
+            named,
             [
                 ("a^x*a^x", 4.0),
                 ("a^x*a^y", 6.0),

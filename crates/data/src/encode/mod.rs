@@ -8,10 +8,11 @@ mod bend;
 mod columns;
 mod cross;
 mod names;
+mod pairs;
 mod scale;
 mod tokens;
 
-pub use bend::{Bend, Bends, Shape};
+pub use bend::{Bend, Bends, Shape, Surface};
 pub(crate) use bend::{bending, settle};
 pub(crate) use columns::{ColumnEncoder, FitBounds, check_width, fitting, layout_of};
 pub(crate) use cross::{Crosser, crossed_names, n_crossed};

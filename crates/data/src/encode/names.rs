@@ -1,11 +1,11 @@
-//! Names of features, as paths through a tree: `new york city` lies behind `new york`, one step further.
+//! Names of features, as paths through a tree: `new york city` is a child of `new york`, one step further.
 //!
 //! A word is hashed and compared as letters once; from then on it is a number, and a run of words is found by two
 //! numbers: where the run without its last word lies, and that word. So the many runs of a text cost neither a
 //! string nor a comparison of strings. Where text is made of characters, a step is a character. No word holds a
 //! blank, so that two paths are one if and only if their names are.
 //!
-//! Hashes are keyed anew for every tree: nobody can write a text whose words all meet in one place of a table.
+//! Hashes are keyed anew for every tree: no text can be written whose words all meet in one place of a table.
 //! Nothing that leaves this file depends on the key, for names come out sorted.
 
 use super::tokens::Units;
@@ -32,7 +32,7 @@ pub(crate) struct Names<T> {
     words: Words,
     /// Per word or character below [`FAR`], where one step from the root leads.
     firsts: Vec<u32>,
-    /// Names and beginnings of names; what a node lies behind comes before it.
+    /// Names and beginnings of names; a node's parent comes before it.
     nodes: Vec<Node<T>>,
     /// Nodes that are more than one step from the root, or one that is [`FAR`].
     table: Table,
@@ -41,7 +41,7 @@ pub(crate) struct Names<T> {
 
 #[derive(Debug, Clone, Copy)]
 struct Node<T> {
-    behind: u32,
+    parent: u32,
     step: u32,
     about: T,
 }
@@ -236,7 +236,7 @@ impl<T: Copy + Default> Names<T> {
             let n_more = self.nodes.len().max(16);
             reserve(&mut self.nodes, n_more);
         }
-        self.nodes.push(Node { behind: node, step, about: T::default() });
+        self.nodes.push(Node { parent: node, step, about: T::default() });
         new
     }
 
@@ -257,17 +257,17 @@ impl<T: Copy + Default> Names<T> {
 
     fn leads(&self, node: u32, step: u32, place: u32) -> bool {
         let found = &self.nodes[place as usize];
-        (found.behind, found.step) == (node, step)
+        (found.parent, found.step) == (node, step)
     }
 
     /// The names about which `keep` holds, in the order of their bytes, and where they lie.
     pub(crate) fn sorted(&self, keep: impl Fn(T) -> bool) -> Vec<(String, u32)> {
-        // What is kept, and what leads there: nodes come after those they lie behind.
+        // What is kept, and what leads there: nodes come after their parents.
         let mut leads = vec![false; self.nodes.len()];
         for (place, node) in self.nodes.iter().enumerate().rev() {
             leads[place] |= keep(node.about);
-            if leads[place] && node.behind != ROOT {
-                leads[node.behind as usize] = true;
+            if leads[place] && node.parent != ROOT {
+                leads[node.parent as usize] = true;
             }
         }
         let nodes = || self.nodes.iter().enumerate().filter(|(place, _)| leads[*place]);
@@ -278,16 +278,16 @@ impl<T: Copy + Default> Names<T> {
         };
         let rank = |step: u32| ranks.get(step as usize).copied().unwrap_or(step);
         // The blank between words comes before all that words hold, so that the order of names is that of paths:
-        // first what a name lies behind, then its last step. The root comes before all places.
-        let behind = |node: &Node<T>| if node.behind == ROOT { 0 } else { u64::from(node.behind) + 1 };
-        let by_path = |node: &Node<T>| behind(node) << 32 | u64::from(rank(node.step));
+        // first the parent of a name, then its last step. The root comes before all places.
+        let parent = |node: &Node<T>| if node.parent == ROOT { 0 } else { u64::from(node.parent) + 1 };
+        let by_path = |node: &Node<T>| parent(node) << 32 | u64::from(rank(node.step));
         let mut ways: Vec<(u64, u32)> = nodes().map(|(place, node)| (by_path(node), place as u32)).collect();
         ways.sort_unstable();
         // Per node, where the ways that lead on from it begin.
         let mut starts = vec![NOWHERE; self.nodes.len()];
         for (at, (path, _)) in ways.iter().enumerate().rev() {
-            if let Some(behind) = (path >> 32).checked_sub(1) {
-                starts[behind as usize] = at as u32;
+            if let Some(parent) = (path >> 32).checked_sub(1) {
+                starts[parent as usize] = at as u32;
             }
         }
         let mut names = Vec::new();
@@ -329,7 +329,7 @@ impl<T: Copy + Default> Names<T> {
 /// How many bytes of a word are in its head.
 const HEAD_BYTES: usize = 15;
 
-/// The first bytes of a word and its length, by which most words are told apart at once.
+/// The first bytes of a word and its length, which tell most words apart at once.
 fn head(text: &[u8], at: Range<usize>) -> u128 {
     let (word, length) = (&text[at.clone()], at.len().min(255));
     let n_bytes = length.min(HEAD_BYTES);

@@ -77,7 +77,7 @@ impl Scaling {
         (scaling, Some(why))
     }
 
-    /// Whether rows of numbered features are stored in full, so that they can be centred: if so many are there that
+    /// Whether rows of numbered features are stored in full, so that they can be centred: if so few are missing that
     /// little is added. What was decided and what was asked for mean the same.
     pub(crate) fn centres(self, decided: Self, schema: &Schema, share: f64) -> bool {
         let is_full = self == Self::Auto || share >= DENSE_SHARE;
@@ -126,7 +126,7 @@ pub(crate) struct Numbers {
 const MANY_COLUMNS: usize = 32;
 /// Below this share of numbers that are not zero, they are few.
 const FEW_SHARE: f64 = 0.1;
-/// So many rows are counted at once.
+/// How many rows are counted at once.
 const ROWS_COUNTED: usize = 4_096;
 
 impl Numbers {
@@ -381,7 +381,7 @@ impl Fit {
             scaler.shift.push(shift);
             scaler.scale.push(if scale > 0.0 { scale } else { 1.0 });
         }
-        // What is left as it is at the end need not be said.
+        // Trailing features that are not scaled need not be stored.
         let is_changed = |(shift, scale): (&f64, &f64)| *shift != 0.0 || *scale != 1.0;
         let n_kept = scaler.shift.iter().zip(&scaler.scale).rposition(is_changed).map_or(0, |last| last + 1);
         scaler.shift.truncate(n_kept);
@@ -478,7 +478,7 @@ impl Scaler {
                 scale_row(row, norm).ok_or(row_idx)?;
                 continue;
             }
-            // What stands behind the last scale, as the many features of categories do, stays as it is.
+            // What comes after the last scale, as the many features of categories do, stays as it is.
             let (shifts, scales) = (&self.shift, &self.scale);
             if shifts.len() == scales.len() {
                 for ((value, shift), scale) in row.iter_mut().zip(shifts).zip(scales) {

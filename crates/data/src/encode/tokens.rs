@@ -15,6 +15,7 @@ use super::names::{FoundWord, NOWHERE, Names, Way};
 use crate::hash::hash_slot;
 use crate::rows::block::Stored;
 use crate::rows::dataset::SparseMatrix;
+use crate::words::count;
 use rosenblatt_core::elementary::ln;
 use rosenblatt_core::{Setting, settings};
 use serde::{Deserialize, Serialize};
@@ -111,7 +112,7 @@ pub struct TextEncoder {
     pub column: Option<String>,
     /// Whether a text is a whole file rather than a line or a cell.
     pub whole_files: bool,
-    /// Shared by all that the encoder is lent to while it is fitted; whoever counts has it alone.
+    /// Shared by all that the encoder is lent to while it is fitted; while counting it has one owner.
     #[serde(skip)]
     counts: Option<Arc<Counts>>,
     /// Where labels stand in the lines of the source that is being read, so that it is read alike the
@@ -262,8 +263,8 @@ impl TextEncoder {
         (!self.slots.is_empty()).then(|| self.slots.iter().enumerate().map(name).collect())
     }
 
-    /// Whether a text that was taken in can be told by [where its names lie](TextRows::names), which is then no more
-    /// than its row is.
+    /// Whether a text that was taken in can be replaced by [where its names lie](TextRows::names), which is then no
+    /// more than its row is.
     pub(crate) fn finds_few_names(&self) -> bool {
         let TextOptions { units, longest, .. } = self.options;
         self.hash_bits.is_none() && units == Units::Words && longest <= 2
@@ -306,7 +307,8 @@ impl TextEncoder {
             }
             self.vocabulary = names.into_iter().map(|(name, _)| name).collect();
         }
-        let note = (n_empty > 0).then(|| format!("{n_empty} of {n_texts} texts hold no words"));
+        let note =
+            (n_empty > 0).then(|| format!("{} of {} texts hold no words", count(n_empty), count(n_texts)));
         Settled { note, features }
     }
 
@@ -624,7 +626,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// What a byte does, where that can be told from the byte.
+/// What a byte does, where the byte alone decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plain {
     /// Is part of a word.
@@ -1005,7 +1007,7 @@ mod tests {
         counts.into_iter().map(|(place, worth)| (place, worth / scale)).collect()
     }
 
-    /// Pieces of words that end, join and are written in all ways; some differ only behind their head, some only in
+    /// Pieces of words that end, join and are written in all ways; some differ only after their head, some only in
     /// how many units they are.
     const PIECES: [&str; 42] = [
         "a",

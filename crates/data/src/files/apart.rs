@@ -71,7 +71,7 @@ impl Apart {
         self.written.push(Output { what, path: path.into(), kind: Some(kind), is_previous: false });
     }
 
-    /// Notes where the version before of the file noted last is kept. Whoever is killed while it moves there leaves one
+    /// Notes where the version before of the file noted last is kept. A process killed while it moves there leaves one
     /// file with both names, which is no clash.
     pub fn keeps_previous(&mut self, what: &'static str, path: impl Into<PathBuf>, kind: Kind) {
         self.written.push(Output { what, path: path.into(), kind: Some(kind), is_previous: true });

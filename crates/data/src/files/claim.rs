@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// A lock of the operating system on a hidden file beside the model: it ends with the process, however
-/// that ends, so nothing that is left behind ever blocks.
+/// that ends, so a leftover never blocks.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
@@ -61,7 +61,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Removed while it is still locked, so that nobody else's is.
+        // Removed while it is still locked, so that it is not another's.
         let _ = fs::remove_file(&self.path);
         unfinished(|files| files.retain(|path| *path != self.path));
     }

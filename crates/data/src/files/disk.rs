@@ -9,7 +9,7 @@ pub(super) trait Disk {
     /// A file that is being written.
     type File: Write;
 
-    /// Makes a file that was not there, for this process alone if it `is_private`, and locks it so that nobody takes it
+    /// Makes a file that was not there, for this process alone if it `is_private`, and locks it so that it is not taken
     /// for left over.
     fn create_new(&self, path: &Path, is_private: bool) -> io::Result<Self::File>;
 
@@ -54,7 +54,7 @@ impl Disk for Os {
         // Not every file system has locks. Without them a file in use may be taken for left over, which
         // spoils the saving but never the model.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            // Somebody who clears up was quicker, and is about to remove it.
+            // Another process that clears up was quicker, and is about to remove it.
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         Ok(file)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A file that is being written, and takes its target's name once it is whole; or, where the target is a device, a
-/// pipe or standard output, that itself. Dropped before it is [placed](Self::place), it leaves nothing behind.
+/// pipe or standard output, that itself. Dropped before it is [placed](Self::place), it leaves nothing.
 #[derive(Debug)]
 pub struct Draft(Kind);
 
@@ -133,7 +133,7 @@ fn refuse_disk(path: &Path) -> Result<(), FileError> {
 /// Whether this process replaces no file that holds anything else than what it writes.
 static KEEPS_STRANGERS: AtomicBool = AtomicBool::new(false);
 
-/// From now on a file is replaced only by what it holds already: for whoever writes under names that nobody typed.
+/// From now on a file is replaced only by what it holds already: for writers that make up file names.
 pub fn keep_strangers() {
     KEEPS_STRANGERS.store(true, Ordering::Relaxed);
 }
@@ -214,10 +214,10 @@ struct Writing<D: Disk> {
 }
 
 impl<D: Disk> Writing<D> {
-    /// Creates an empty file beside `target`, under a name nobody else uses.
+    /// Creates an empty file beside `target`, under an unused name.
     fn begin(disk: D, target: &Path, is_private: bool) -> Result<Self, FileError> {
         let prefix = hidden_prefix(target);
-        // What takes the place of something is nobody's business until it does.
+        // What replaces a file stays private until it does.
         let hides = is_private || target.exists();
         for _ in 0..100 {
             let temporary = folder_of(target).join(format!("{prefix}{:016x}{TEMPORARY}", unforeseen()));
@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    /// A disk in memory that fails when it is told to.
+    /// A disk in memory that fails on command.
     #[derive(Clone, Default)]
     struct Faulty(Rc<RefCell<State>>);
 
@@ -469,18 +469,18 @@ mod tests {
                     disk.0.borrow_mut().fault = Some((at, Fault::Once(kind)));
                     let saved = write_on(disk.clone(), Path::new("m"), NEW, keep_previous);
                     let state = disk.0.borrow();
-                    let told = format!("call {at} of {n_calls}, {kind:?}: {saved:?}");
+                    let case = format!("call {at} of {n_calls}, {kind:?}: {saved:?}");
                     let there = content(&state, &state.names, "m", false).unwrap();
-                    assert!(there == OLD || there == NEW, "{told}");
-                    assert!(saved.is_err() || there == NEW, "{told}");
-                    let said = saved.err().map(|error| error.to_string()).unwrap_or_default();
-                    assert!(!said.contains("untouched") || there == OLD, "{told}");
+                    assert!(there == OLD || there == NEW, "{case}");
+                    assert!(saved.is_err() || there == NEW, "{case}");
+                    let message = saved.err().map(|error| error.to_string()).unwrap_or_default();
+                    assert!(!message.contains("untouched") || there == OLD, "{case}");
                     if let Some(previous) = content(&state, &state.names, "m.1", false) {
-                        assert_eq!(previous, OLD, "{told}");
+                        assert_eq!(previous, OLD, "{case}");
                     }
-                    // Only a removal that fails leaves something behind.
+                    // Only a removal that fails leaves a file.
                     let litter = state.names.keys().filter(|name| name.to_string_lossy().contains("tmp"));
-                    assert!(litter.count() <= usize::from(at > 3), "{told}");
+                    assert!(litter.count() <= usize::from(at > 3), "{case}");
                     n_faults += 1;
                 }
             }
@@ -520,8 +520,11 @@ mod tests {
         for at in 1..=flush + 3 {
             let disk = super::tests::disk(true);
             disk.0.borrow_mut().fault = Some((at, Fault::Once(io::ErrorKind::Other)));
-            let said = write_on(disk.clone(), Path::new("m"), NEW, false).map_err(|error| error.to_string());
-            if said.is_err_and(|said| said.contains("flushing failed; what was there before is untouched")) {
+            let message =
+                write_on(disk.clone(), Path::new("m"), NEW, false).map_err(|error| error.to_string());
+            if message
+                .is_err_and(|message| message.contains("flushing failed; what was there before is untouched"))
+            {
                 assert_eq!(content(&disk.0.borrow(), &disk.0.borrow().names, "m", false).unwrap(), OLD);
                 at_flush = Some(disk.0.borrow().n_calls - at);
             }

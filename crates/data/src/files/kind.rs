@@ -99,7 +99,7 @@ impl Kind {
             Ok(Some(found)) if found != self => {
                 Err(FileError::Stranger { path: path.to_owned(), found, wished: self })
             }
-            // What is not there, or cannot be looked for, is complained about by whoever writes.
+            // What is not there, or cannot be looked for, is an error when writing.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 Err(failed(path, "what is there cannot be read, and is not replaced", error))
             }

@@ -2,15 +2,15 @@
 //!
 //! Everything the product writes goes through here: models, checkpoints, predictions, converted rows, caches, reports,
 //! pictures, certificates. A file is written to a temporary file beside its target, flushed to the disk, renamed over
-//! the target, and the folder is flushed too. Whoever looks, at any moment, sees the old file or the new one. A flush that
+//! the target, and the folder is flushed too. A reader, at any moment, sees the old file or the new one. A flush that
 //! fails is a failure and is never tried again: the old file stays. What is no plain file (a device, a pipe, standard
 //! output) is written to and never replaced.
 //!
 //! One rule holds for all of them: nothing is written over what a command reads ([`Apart`]), through a link, or over a
 //! file of another [kind](Kind) than the one that is written.
 //!
-//! Temporary files are made under names that nobody can foresee, never through a link, and readable by nobody who may
-//! not read what they become. What a killed process leaves behind is cleared away by the next one that writes to the same
+//! Temporary files are made under unpredictable names, never through a link, and readable by no one who may
+//! not read what they become. What a killed process leaves is cleared away by the next one that writes to the same
 //! target: living processes hold a lock.
 
 mod apart;
@@ -41,17 +41,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The operating system said no.
+    /// The operating system refused.
     #[error("{}: {doing}: {source}", path.display())]
     Io {
         /// Which file.
         path: PathBuf,
         /// What was being done.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody else is at work on it.
+    /// Another process is at work on it.
     #[error("{}: another training, process {owner}, is at work on it; wait for it, or name another model", path.display())]
     Claimed {
         /// Which file.
@@ -87,7 +87,7 @@ pub enum FileError {
         /// What would be written.
         wished: Kind,
     },
-    /// A name that nobody typed is taken.
+    /// A made-up name is taken.
     #[error("{}: it holds something else than what would be written; move it away, or name another folder", path.display())]
     Taken {
         /// Which file.
@@ -108,12 +108,12 @@ fn failed(path: &Path, doing: &'static str, source: io::Error) -> FileError {
     FileError::Io { path: path.to_owned(), doing, source }
 }
 
-/// Where the file that was at `path` before goes, if it is kept: `.1` behind its name.
+/// Where the file that was at `path` before goes, if it is kept: `.1` after its name.
 pub fn previous_path(path: &Path) -> PathBuf {
     with_suffix(path, ".1")
 }
 
-/// `path` with more letters behind its name.
+/// `path` with more letters after its name.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -126,7 +126,7 @@ pub fn is_stdout(target: &Path) -> bool {
 }
 
 /// Whether `target` is there and something else than a plain file: it is written to, and never replaced. A name for
-/// something that is open already counts as such, whatever is behind it.
+/// something that is open already counts as such, whatever it is.
 pub fn is_special(target: &Path) -> bool {
     let is_open = ["/dev/stdin", "/dev/stderr"].iter().any(|name| target == Path::new(name))
         || target.starts_with("/dev/fd")
@@ -153,7 +153,7 @@ fn hidden_prefix(path: &Path) -> String {
     }
 }
 
-/// A number that nobody foresees.
+/// An unpredictable number.
 fn unforeseen() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -170,28 +170,29 @@ fn clear_left_over(target: &Path) {
         let is_ours = name.starts_with(prefix.as_bytes())
             && (name.ends_with(TEMPORARY.as_bytes()) || name.ends_with(b".tmpp"))
             && entry.file_type().is_ok_and(|kind| kind.is_file());
-        // Whoever is writing holds a lock.
+        // A process that is writing holds a lock.
         if is_ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Files of this process that are to go when it ends, however that is. Whoever makes one holds this meanwhile, so that
-/// none is made and not yet on the list when the process is ended.
+/// Files of this process that are to go when it ends, however that is. The thread that makes one holds this meanwhile,
+/// so that none is made and not yet on the list when the process is ended.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished<R>(change: impl FnOnce(&mut Vec<PathBuf>) -> R) -> R {
     change(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Removes every temporary file and every lock of this process: for whoever ends it next. Other threads that would make
-/// one more wait for that end.
+/// Removes every temporary file and every lock of this process: call it just before ending the process. Other threads
+/// that would make one more wait for that end.
 pub fn remove_unfinished() {
     remove_all(UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-/// [`remove_unfinished`], unless somebody is at work on the list: for whoever may have been interrupted in just that.
+/// [`remove_unfinished`], unless a thread is at work on the list: for a signal handler that may have interrupted just
+/// that.
 pub fn try_remove_unfinished() {
     if let Ok(files) = UNFINISHED.try_lock() {
         remove_all(files);

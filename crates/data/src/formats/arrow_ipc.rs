@@ -1,10 +1,10 @@
 //! Arrow IPC, files (Feather) and streams: record batches, read one at a time.
 //!
-//! Which columns become features, and how, is said in `arrow_table`. A file holds a stream, so both are
+//! `arrow_table` decides which columns become features, and how. A file holds a stream, so both are
 //! read from front to back, from pipes too. Every message is taken in whole, its lengths held against the
 //! bytes that are really there, before the decoder sees it; the decoder is foreign code and runs
 //! contained. A stream must end with its end mark, a file with its magic bytes: what does not is cut. Files by
-//! Polars begin with a schema whose length nobody says; it ends where the next message begins.
+//! Polars begin with a schema of unstated length; it ends where the next message begins.
 //! Without the cargo feature `arrow` such data is still recognised, and the error says what to do.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};

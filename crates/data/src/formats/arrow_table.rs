@@ -24,7 +24,7 @@ use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema as ArrowSchema};
 use std::sync::Arc;
 
-/// Values in a batch, about: so many rows are decoded at a time.
+/// Values in a batch, about: the number of rows decoded at a time follows.
 const BATCH_VALUES: usize = 1 << 18;
 
 /// Runs foreign code on foreign bytes: a panic there becomes an error.

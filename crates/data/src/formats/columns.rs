@@ -64,7 +64,7 @@ pub(super) enum Use {
     Label,
     Weight,
     Ignore,
-    /// Nothing may stand here: the column behind a trailing delimiter.
+    /// Nothing may stand here: the column after a trailing delimiter.
     Nothing,
     Number {
         slot: usize,
@@ -402,7 +402,7 @@ impl<T: Stored> Columns<T> {
         match use_ {
             Use::Ignore | Use::Nothing => {}
             Use::Label => {
-                // With the spaces around it, so that whoever has `yes` and ` yes` hears that they are one class.
+                // With the spaces around it, so that a note reports that `yes` and ` yes` are one class.
                 let whole = if let Cell::Text(whole) = cell { whole } else { text };
                 let outcome = if is_known { block.names.number(whole) } else { Err(BadLabel::Missing) };
                 self.class = outcome.map_err(|bad| {
@@ -709,7 +709,7 @@ impl<T: Stored> Columns<T> {
     }
 }
 
-/// Whether what is said of texts, and of what a model learned before, means anything in this table.
+/// Whether the options about texts, and about what a model learned before, mean anything in this table.
 fn check_meant(judged: &Judged, how: &ReadOptions) -> Result<(), DataError> {
     let knows_categories = |schema: &Arc<Schema>| {
         schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Category { .. }))

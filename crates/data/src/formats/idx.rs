@@ -272,7 +272,7 @@ impl<T: Stored> IdxReader<T> {
         })
     }
 
-    /// Nothing may stand behind the last image.
+    /// Nothing may follow the last image.
     fn check_end(&mut self) -> Result<(), DataError> {
         let mut files = vec![&mut self.input];
         files.extend(self.labels.as_mut().map(|labels| &mut labels.input));

@@ -166,7 +166,7 @@ pub(crate) struct Lines<T> {
     /// Room for the entries of some rows.
     indices: Vec<u32>,
     values: Vec<T>,
-    /// The last lines of a text, and something behind them.
+    /// The last lines of a text, and something after them.
     tail: Vec<u8>,
 }
 
@@ -391,13 +391,13 @@ enum Odd {
     Entry(u32, f64, usize),
     /// A second blank.
     Blank,
-    /// A blank before the line end, and what comes behind that.
+    /// A blank before the line end, and what comes after that.
     LineEnd(usize),
 }
 
 impl<T: Stored> Quick<'_, T> {
-    /// Adds the entries of the line at hand. Returns its label's number and the place behind the line end; or
-    /// nothing, and then nothing is said about the line and nothing added.
+    /// Adds the entries of the line at hand. Returns its label's number and the place after the line end; or
+    /// nothing, and then it reports nothing and adds nothing.
     #[inline(always)]
     fn line<D: Digits>(&mut self, digits: D) -> Option<(u32, usize)> {
         let (text, bits) = (self.text, self.bits);
@@ -459,7 +459,7 @@ impl<T: Stored> Quick<'_, T> {
                 return None;
             };
             let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
-            // All marks behind the blank; those of `123:0.4567 ` are the colon, the point and the end.
+            // All marks after the blank; those of `123:0.4567 ` are the colon, the point and the end.
             let marks = bits_at(bits, at)? >> 1;
             let n_index = marks.trailing_zeros() as usize;
             let behind_colon = marks & marks.wrapping_sub(1);
@@ -514,7 +514,7 @@ fn new_label(line: &[u8], n_label: usize, names: &mut LabelTable) -> Option<u32>
     parse_label(line, 0..n_label, names).ok()
 }
 
-/// What stands behind the blank at `at`, if it is not as most entries are; see there.
+/// What follows the blank at `at`, if it is not as most entries are; see there.
 #[inline(never)]
 fn odd_entry(text: &[u8], view: &[u8; VIEW], at: usize, marks: u64, digits: impl Digits) -> Option<Odd> {
     let n_index = marks.trailing_zeros() as usize;
@@ -564,7 +564,7 @@ fn odd_entry(text: &[u8], view: &[u8; VIEW], at: usize, marks: u64, digits: impl
     Some(Odd::Entry(digits.two_numbers(index_digits, 0)[0], value, end))
 }
 
-/// The value behind `colon` if it is not simply digits, a point and digits, and where it ends.
+/// The value after `colon` if it is not simply digits, a point and digits, and where it ends.
 #[inline(never)]
 fn odd_value(text: &[u8], colon: usize) -> Option<(usize, f64)> {
     let token = &text[colon + 1..];
@@ -688,7 +688,7 @@ fn parse_label(line: &[u8], at: std::ops::Range<usize>, names: &mut LabelTable) 
         });
     }
     let looks_like_number = matches!(token, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]);
-    // Look-alikes of digits, blanks and signs are not letters, and would make a class nobody meant.
+    // Look-alikes of digits, blanks and signs are not letters, and would make an accidental class.
     let odd = std::str::from_utf8(token)
         .is_ok_and(|text| text.chars().any(|c| c.is_control() || (!c.is_ascii() && !c.is_alphabetic())));
     if (looks_like_number && number::parse(token).is_err()) || odd {
@@ -1039,7 +1039,7 @@ mod tests {
             assert_eq!(sizes.iter().map(|&(_, length)| length).sum::<usize>(), 60_000);
             assert!(sizes.windows(2).all(|pair| pair[0].0 + pair[0].1 as u64 == pair[1].0), "{sizes:?}");
         }
-        // A stream that is dropped half way leaves nobody waiting.
+        // A stream that is dropped half way leaves no thread waiting.
         let mut stream = crate::load::blocks(&source(&text), &how(2)).unwrap();
         stream.next().unwrap();
         drop(stream);

@@ -23,7 +23,7 @@ mod text;
 mod vw;
 mod zip;
 
-pub use sense::is_label_name;
+pub use sense::{MISSING_CELLS, is_label_name};
 pub use spelling::spelling_of;
 
 use crate::bytes::source::{Input, Part};
@@ -202,7 +202,7 @@ const OF_TABLES: &[&str] = &[
     "zero-based",
 ];
 
-/// What is said in `how` that `format` could not heed is an error: nothing is passed over in silence.
+/// An option in `how` that `format` could not heed is an error: none is passed over in silence.
 pub(crate) fn check_options(format: &dyn Format, how: &ReadOptions) -> Result<(), DataError> {
     let heeded = format.heeds();
     let Some((option, why)) = how.said().into_iter().find(|(option, _)| !heeded.contains(option)) else {
@@ -239,8 +239,8 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
     }
     let Some(name) = &how.format else {
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
-        // A table of one column looks like text, or like labels alone; whoever learned from columns, or names
-        // one, expects columns.
+        // A table of one column looks like text, or like labels alone; a model that learned from columns, or an option
+        // that names one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
         let has_numbers = || {
             let name = chosen.info().name;

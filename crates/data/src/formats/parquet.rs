@@ -1,6 +1,6 @@
 //! Parquet: columns in row groups, read batch by batch, only those that matter.
 //!
-//! Which columns become features, and how, is said in `arrow_table`. A file is read where it is; what
+//! `arrow_table` decides which columns become features, and how. A file is read where it is; what
 //! comes compressed or through a pipe is held in memory, as the format begins at its end. The decoder is
 //! foreign code: it runs contained, on metadata that was checked first, and the rows that come out are
 //! counted against the number that the file promises. Encrypted files are refused. Without the cargo
@@ -366,7 +366,7 @@ mod reading {
             (self.at <= self.bytes.len()).then_some(())
         }
 
-        /// Passes over the fields of a struct; `each` is told those that are whole numbers.
+        /// Passes over the fields of a struct; `each` gets those that are whole numbers.
         fn fields(&mut self, depth: usize, each: &mut dyn FnMut(u8, Option<i64>)) -> Option<()> {
             let mut field = 0_u8;
             loop {

@@ -1,9 +1,9 @@
 //! What the columns of a table are, by their names and their first rows: one judgement for every format.
 //!
 //! A column is of numbers unless most of its cells are not; columns of prose are text; dates, names of rows and
-//! their numbers are left out. Which column is the label is said by the user, by the schema of the model at hand, or
+//! their numbers are left out. The label column is set by the user, by the schema of the model at hand, or
 //! by the column's own name; else it is the last if that could be one, or the only one that could. Where several
-//! could, the user is asked. Whatever is decided here is said in a note.
+//! could, the user is asked. A note reports whatever is decided here.
 
 use super::columns::{Cell, FileColumn, Form};
 use super::spelling::{Range, Spelled};
@@ -31,10 +31,11 @@ const INDEX_NAMES: [&str; 4] = ["index", "unnamed: 0", "rownames", "row_names"];
 /// From how many words on, in the mean, a cell that is different in every row is text and no name.
 const TEXT_WORDS: usize = 6;
 
-/// So many different values are a short list: names of classes or of steps on a scale, not something measured.
+/// At most this many different values are a short list: names of classes or of steps on a scale, not something
+/// measured.
 const FEW_VALUES: usize = 20;
 
-/// So many cells that are no numbers are no slips, if they are a fifth of all.
+/// This many cells that are no numbers are no slips, if they are a fifth of all.
 const MANY_NAMES: usize = 10;
 
 /// From how many rows on different whole numbers in a column called `id` are names of the rows.
@@ -58,11 +59,13 @@ pub(crate) fn is_header_label(name: &str) -> bool {
     is_label_name(name) || matches!(name, "category" | "v1")
 }
 
+/// What stands in cells whose value is not known, in small letters or large ones, with spaces around it or none.
+pub const MISSING_CELLS: [&str; 6] = ["", "?", "na", "n/a", "nan", "null"];
+
 /// Whether a cell says that its value is not known.
 pub(super) fn is_missing(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    let word = |word: &str| cell.eq_ignore_ascii_case(word.as_bytes());
-    cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
+    MISSING_CELLS.into_iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Below this, doubles have every whole number.
@@ -121,7 +124,7 @@ pub(super) struct Seen {
     lengths: Option<(usize, usize)>,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
-    /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
+    /// Different values; nothing if a model says what the columns are, so that they need not be counted.
     distinct: Option<Box<Distinct>>,
     /// Cells that are lists or objects, and what the first is.
     pub(super) n_nested: usize,
@@ -217,7 +220,7 @@ impl Seen {
         spelled.filter(|text| number::parse(text).is_err()).count()
     }
 
-    /// Whether no cell said anything.
+    /// Whether all cells are empty.
     #[cfg(feature = "arrow")]
     pub(super) fn is_empty(&self) -> bool {
         self.n_cells == 0
@@ -296,7 +299,7 @@ impl Seen {
         let magnitude = all.least.abs().max(all.largest.abs()) as f32;
         let step = f64::from(magnitude.next_up() - magnitude);
         let steps = if all.n_whole == all.n_numbers { 1 << 20 } else { 1 << 12 };
-        // What single precision has as zero is not to be told apart at all.
+        // What single precision has as zero cannot be distinguished at all.
         let is_tiny = magnitude < f32::MIN_POSITIVE && all.largest > all.least;
         if is_tiny {
             return true;
@@ -454,7 +457,7 @@ pub(super) fn judge(
             .with_help("choose another label with {label}, or another column"));
     }
     if let Some(place) = label {
-        // A label that nobody wants to look at is no feature either.
+        // An unwanted label is no feature either.
         roles[place] = if how.label == LabelColumn::Absent { Role::Ignore } else { Role::Label };
     }
     if label.is_some_and(|place| how.text_columns.iter().any(|what| find_column(what, names) == Some(place)))
@@ -674,7 +677,7 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
     let seen = |place: usize| &columns[place].seen;
     let spelling = |place: usize| seen(place).spelling();
     for (places, what) in [
-        // Without a table of hashes, what categories there are is told when all rows are seen.
+        // Without a table of hashes, the categories are known once all rows are seen.
         (
             features(&|place| senses[place] == Sense::Category && how.hash_bits.is_some()),
             "read as categories",
@@ -761,7 +764,7 @@ pub(super) fn precision(columns: &[FileColumn], how: &ReadOptions) -> (Precision
 }
 
 /// The options for a table of these columns. A schema of numbered features is looked for among them, and so is one of
-/// texts; a column beside them is then the label, whether or not anybody looks at it.
+/// texts; a column beside them is then the label, whether or not it is used.
 pub(super) fn for_table<'a>(
     how: &'a ReadOptions,
     columns: &[FileColumn],

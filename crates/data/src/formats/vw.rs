@@ -1,14 +1,14 @@
 //! Vowpal Wabbit text: `label weight base 'tag|namespace:weight feature:value … |namespace …`.
 //!
-//! What is read: the label; an importance weight (0 or more) behind it, which weighs the row; a base behind
+//! What is read: the label; an importance weight (0 or more) after it, which weighs the row; a base after
 //! that, which is checked and left out (it shifts predictions, not examples); a tag, left out; any number
 //! of namespaces, each with an optional weight that multiplies its values; features with an optional value,
-//! 1 if it is not said. There are no comments: `#` is a letter like any other. Blank lines are skipped. A
+//! 1 by default. There are no comments: `#` is a letter like any other. Blank lines are skipped. A
 //! feature that occurs twice in a row counts twice: its values are added, as Vowpal Wabbit does.
 //!
 //! A feature is called `namespace^feature`, or by its own name in a namespace without one. A first pass
 //! gathers all names, so that weights can be read by them; later data may hold names that are not among
-//! them, and they count for nothing. If `hash_bits` is said, names become slots of a table of that size
+//! them, and they count for nothing. If `hash_bits` is set, names become slots of a table of that size
 //! instead, by the hash all formats here share, in one pass; these are not Vowpal Wabbit's own slots. No
 //! constant feature is added. Labels of several actions, or other than one number or word, are refused.
 
@@ -114,8 +114,8 @@ impl Format for Vw {
     }
 }
 
-/// Whether a line looks like a row: a bar behind nothing but a label, numbers and a tag, and somewhere a
-/// feature behind a blank. Tables with bars have cells on both sides of each.
+/// Whether a line looks like a row: a bar after nothing but a label, numbers and a tag, and somewhere a
+/// feature after a blank. Tables with bars have cells on both sides of each.
 fn is_row(line: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', line) else { return false };
     let head_fits = (Tokens { line: &line[..bar], at: 0 }).enumerate().all(|(place, token)| {
@@ -185,7 +185,7 @@ impl Gathered {
         Self { max_names: how.limits.vocabulary, ..Self::default() }
     }
 
-    /// Forgets the names behind the first `n_found`.
+    /// Forgets the names after the first `n_found`.
     fn forget(&mut self, n_found: usize) {
         for name in self.found.drain(n_found..) {
             self.places.remove(name.as_str());
@@ -273,7 +273,7 @@ impl<T: Stored> Lines<T> {
         let start = matrix.n_entries();
         let mut at = bar + 1;
         loop {
-            // At a namespace: its name stands right behind the bar.
+            // At a namespace: its name follows the bar directly.
             let length = memchr::memchr(b'|', &line[at..]).unwrap_or(line.len() - at);
             let end = at + length;
             let mut tokens = Tokens { line: &line[..end], at };
@@ -388,7 +388,7 @@ fn parse_head(line: &[u8], bar: usize, block: &mut Block) -> Result<RowHead, Box
     Ok(RowHead { class: Some(class), weight: numbers[0] })
 }
 
-/// Splits `name:value`; the value is 1 if it is not said.
+/// Splits `name:value`; the value is 1 by default.
 fn split_value(line: &[u8], token: Range<usize>, what: &str) -> Result<(Range<usize>, f64), Box<Mistake>> {
     let text = &line[token.clone()];
     let Some(colon) = memchr::memrchr(b':', text) else { return Ok((token, 1.0)) };
@@ -519,7 +519,7 @@ mod tests {
         let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let new = read_rows(&source("1 |a z:4 new:7 |b x\n-1 | 9:1\n"), &how).unwrap();
         assert_eq!(new, [("1".to_owned(), vec![(4, 4.0)]), ("-1".to_owned(), vec![(0, 1.0)])]);
-        // What was left out leaves no names behind.
+        // What was left out leaves no names.
         let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         let data = load_source(&source("1 | a\n-1 | lost b:x\n-1 | b lost2:1e39\n-1 | b\n"), &skip).unwrap();
         assert_eq!((data.len(), data.feature_names().unwrap()), (2, &["a".to_owned(), "b".to_owned()][..]));

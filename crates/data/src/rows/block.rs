@@ -50,7 +50,7 @@ pub(crate) struct Cells {
 /// The number of a category that is missing.
 pub(crate) const MISSING: u32 = u32::MAX;
 
-/// Texts one behind the other.
+/// Contiguous texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     text: String,
@@ -250,7 +250,7 @@ impl<T> SparseMatrix<T> {
         Self::with_room(0)
     }
 
-    /// The same, with room for so many entries.
+    /// The same, with room for `n_entries`.
     pub(crate) fn with_room(n_entries: usize) -> Self {
         let (indices, values) = (Vec::with_capacity(n_entries), Vec::with_capacity(n_entries));
         Self { offsets: vec![0], indices, values, width: 0 }
@@ -442,7 +442,7 @@ impl<T> SparseMatrix<T> {
 
 impl<T: Stored> SparseMatrix<T> {
     /// Ends the row whose entries were just stored; they must ascend. Zeros are left out, so that a row is the same
-    /// whether somebody wrote them down or not.
+    /// whether they were written or not.
     pub(crate) fn end_row(&mut self) {
         let start = self.offsets.last().copied().unwrap_or(0);
         if self.indices.len() > start

@@ -1,10 +1,10 @@
 //! Text parsed chunk by chunk, on one thread or several, with the same outcome.
 //!
 //! A chunk is as many whole lines as a [`Window`] holds. Its parser sees nothing else, so that chunks can be
-//! parsed on any thread in any order; they are put back in order before anybody sees them, and rows and
+//! parsed on any thread in any order; they are put back in order before they are handed out, and rows and
 //! lines are counted only then. Where one chunk ends and the next begins depends on the text alone: one
 //! thread and ten give the same blocks. There are a few more buffers than threads, and they go round: a
-//! reader that nobody listens to stops by itself. Threads and buffers are lent by a [`Pool`], to which they
+//! reader whose blocks are not taken stops by itself. Threads and buffers are lent by a [`Pool`], to which they
 //! go back. A chunk that cannot be understood without what follows
 //! it (a quoted cell may run on) ends the parallel part: from there on, one thread reads.
 
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// Chunks beyond one per thread: what waits for its turn.
 const SPARE_CHUNKS: usize = 2;
 
-/// More threads than this are of no use to anybody.
+/// More threads than this are of no use.
 const MAX_THREADS: usize = 64;
 
 /// What turns lines into rows. Every thread has a clone of its own.
@@ -30,7 +30,7 @@ pub(crate) trait Parse: Clone + Send + 'static {
     fn clear(&self, block: &mut Block);
 
     /// Adds the rows of `text`, which is whole lines, to `block`. Returns how many bytes it took, and how
-    /// many lines end in them; no bytes if a record goes on behind the text.
+    /// many lines end in them; no bytes if a record goes on after the text.
     fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped>;
 
     /// Whether all records that begin in `text` end in it.
@@ -43,7 +43,7 @@ pub(crate) trait Parse: Clone + Send + 'static {
         false
     }
 
-    /// What is wrong with a record that goes on behind the end of everything.
+    /// What is wrong with a record that goes on after the end of everything.
     fn unfinished(&mut self, _text: &[u8]) -> Box<Mistake> {
         Mistake::new(ErrorKind::Syntax, 0..0, "the last record never ends, expected it to")
     }
@@ -82,7 +82,7 @@ enum State {
 }
 
 impl<P: Parse> Chunks<P> {
-    /// The blocks that `parser` makes of what is left in `window`, on as many threads as said.
+    /// The blocks that `parser` makes of what is left in `window`, on `threads` threads.
     pub(crate) fn new(window: Window, parser: P, threads: usize) -> Self {
         Self::with_threads(window, parser, if threads == 1 { 1 } else { n_threads(threads) })
     }
@@ -279,7 +279,7 @@ impl Crew {
                 self.line += n_lines;
                 std::mem::swap(into, &mut job.block);
                 let earlier = std::mem::take(&mut job.block.gaps);
-                // The threads may have ended; then nobody needs the buffers.
+                // The threads may have ended; then the buffers are not needed.
                 let _ = self.free.send(job);
                 Ok(Next::Rows(earlier))
             }
@@ -312,7 +312,7 @@ impl Crew {
         }
     }
 
-    /// Gives all buffers back to the pool, once the last chunk was parsed: nobody waits for them then.
+    /// Gives all buffers back to the pool, once the last chunk was parsed: no thread waits for them then.
     fn give_back(&self, last: Job) {
         last.give(&self.pool);
         let Ok(feed) = self.feed.lock() else { return };
@@ -339,7 +339,7 @@ fn work<P: Parse>(feed: &Mutex<Feed>, done: &Sender<Done>, mut parser: P) {
         let (number, mut job, outcome) = {
             let Ok(mut feed) = feed.lock() else { return };
             let Some(mut window) = feed.window.take() else { return };
-            // Whoever waits here holds the place in the queue: numbers are given in the order of the text.
+            // The thread that waits here holds the place in the queue: numbers are given in the order of the text.
             let Ok(mut job) = feed.free.recv() else { return };
             let number = feed.n_given;
             feed.n_given += 1;

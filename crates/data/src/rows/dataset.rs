@@ -117,7 +117,7 @@ pub trait Lender: Debug + Send + Sync {
     fn lend(&self) -> MatrixRef<'_>;
 }
 
-/// Rows that belong to a dataset, or that somebody lends it.
+/// Rows that belong to a dataset, or that it borrows.
 #[derive(Debug, Clone)]
 enum Held {
     Owned(Matrix),
@@ -161,12 +161,12 @@ pub struct Dataset {
     left_out: LeftOutRows,
 }
 
-/// Rows of the source that are not in a data set: behind how many of its rows, and how many up to there.
+/// Rows of the source that are not in a data set: after how many of its rows, and how many up to there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeftOutRows(Vec<(usize, usize)>);
 
 impl LeftOutRows {
-    /// So many more are missing behind the first `n_before` rows.
+    /// `n_rows` more are missing after the first `n_before` rows.
     pub(crate) fn add(&mut self, n_before: usize, n_rows: u64) {
         let so_far = self.0.last().map_or(0, |&(_, so_far)| so_far);
         self.0.push((n_before, so_far.saturating_add(n_rows as usize)));
@@ -262,7 +262,7 @@ impl Dataset {
     /// left out.
     ///
     /// # Panics
-    /// If the parts do not fit together; whoever reads foreign data checks that at the door.
+    /// If the parts do not fit together; a reader of foreign data checks that on entry.
     pub fn new(mut matrix: Matrix, classes: Vec<u32>, labels: Labels) -> Self {
         check_parts(matrix.lend(), &classes, &labels);
         match &mut matrix {
@@ -277,7 +277,7 @@ impl Dataset {
     /// A dataset of rows that stay where they are. Where a sparse row stores zeros, all of them are copied, to leave
     /// the zeros out.
     ///
-    /// Whoever lends foreign data checks at the door that the indices of sparse rows ascend below the width; it is not
+    /// If you lend foreign data, check on entry that the indices of sparse rows ascend below the width; it is not
     /// looked at again but where a debugger would.
     ///
     /// # Panics
@@ -295,7 +295,7 @@ impl Dataset {
         Self { matrix: Held::Lent(lender), classes, labels, weights: None, feature_names: None, left_out }
     }
 
-    /// The same rows without their zeros, if they are dense and so many are zero that it takes half the memory or less.
+    /// The same rows without their zeros, if they are dense and that takes half the memory or less.
     /// Whatever is learned from one is learned from the other, to the bit.
     pub fn sparse_twin(&self) -> Option<Self> {
         let matrix = match self.matrix.lend() {

@@ -1,11 +1,12 @@
 //! Rows that a source has and a block has not: where they would stand, and why they were left out.
 //!
 //! A row is dropped if it lacks a value and the policy is to drop such rows; it is skipped if it cannot be read and
-//! the policy is to go on. Whoever writes a line per row needs the places of both; whoever reports wants counts,
+//! the policy is to go on. A writer of a line per row needs the places of both; a report needs counts,
 //! reasons, and the first mistakes as a person reads them.
 
 use crate::error::{DataError, ErrorKind, Mistake};
 use crate::rows::chunks::Stopped;
+use crate::words::count;
 use std::fmt::Write as _;
 
 /// How many mistakes are kept to be shown.
@@ -31,7 +32,7 @@ pub(crate) struct Gaps {
     /// Texts that were read in another encoding than they should have, and the first of them.
     n_recoded: u64,
     first_recoded: Option<String>,
-    /// Characters that no text has and that were read as spaces, in so many texts, and the first of them.
+    /// Characters that no text has and that were read as spaces, with the number of such texts, and the first of them.
     blanked: Blanked,
     /// The first mistakes, placed.
     shown: Vec<String>,
@@ -77,14 +78,15 @@ impl Gaps {
         &self.runs
     }
 
-    /// Gaps of known size and known places, behind so many rows so many, as a cache remembers them: without reasons.
+    /// Gaps of known size and known places, each a number of rows after a number of rows, as a cache remembers them:
+    /// without reasons.
     pub(crate) fn counted(n_dropped: u64, n_skipped: u64, places: Vec<(usize, u64)>) -> Self {
         let runs =
             places.into_iter().map(|(n_before, n_rows)| Gap { n_before, n_rows, wrong: None }).collect();
         Self { runs, n_dropped, n_skipped, ..Self::default() }
     }
 
-    /// Leaves a row out behind the first `n_before`.
+    /// Leaves a row out after the first `n_before`.
     pub(crate) fn leave_out(&mut self, n_before: usize, wrong: Option<ErrorKind>) {
         match wrong {
             Some(_) => self.n_skipped += 1,
@@ -102,7 +104,7 @@ impl Gaps {
         }
     }
 
-    /// Leaves out the record that begins at byte `start` of a chunk, `line_idx` lines below its first, behind the
+    /// Leaves out the record that begins at byte `start` of a chunk, `line_idx` lines below its first, after the
     /// first `n_before` rows. Which lines those are is not known until the chunk has its turn.
     pub(crate) fn skip_record(
         &mut self,
@@ -124,7 +126,7 @@ impl Gaps {
         self.first_recoded.get_or_insert_with(|| name.to_owned());
     }
 
-    /// Counts a text in which so many characters were read as spaces.
+    /// Counts a text in which `n_characters` were read as spaces.
     pub(crate) fn blanked(&mut self, n_characters: u64, name: &str) {
         self.blanked.add(&Blanked { n_characters, n_texts: 1, first: Some(name.to_owned()) });
     }
@@ -136,7 +138,7 @@ impl Gaps {
         }
     }
 
-    /// Places the mistakes of a chunk, whose `text` begins on `line` behind `n_rows` rows.
+    /// Places the mistakes of a chunk, whose `text` begins on `line` after `n_rows` rows.
     pub(crate) fn place(&mut self, source: &str, text: &[u8], line: u64, n_rows: u64) {
         for (Stopped { mistake, line_idx, start }, row_idx) in std::mem::take(&mut self.unplaced) {
             let row = n_rows + row_idx + 1;
@@ -215,12 +217,15 @@ impl LeftOut {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.n_dropped > 0 {
-            notes.push(format!("{} row(s) lack a value and were dropped", self.n_dropped));
+            notes.push(format!("{} row(s) lack a value and were dropped", count(self.n_dropped)));
         }
         if self.n_skipped > 0 {
-            let mut note = format!("{} row(s) cannot be read and were skipped", self.n_skipped);
-            let reasons: Vec<String> =
-                self.reasons.iter().map(|(kind, n_rows)| format!("{} {n_rows}", kind.code())).collect();
+            let mut note = format!("{} row(s) cannot be read and were skipped", count(self.n_skipped));
+            let reasons: Vec<String> = self
+                .reasons
+                .iter()
+                .map(|(kind, n_rows)| format!("{} {}", kind.code(), count(*n_rows)))
+                .collect();
             if !reasons.is_empty() {
                 let _ = write!(note, " ({})", reasons.join(", "));
             }
@@ -231,11 +236,13 @@ impl LeftOut {
         }
         if let Some(first) = &self.first_recoded {
             let encoding = "are not UTF-8 and were read as Windows-1252 (Latin-1)";
-            notes.push(format!("{} text(s) {encoding}, first `{first}`", self.n_recoded));
+            notes.push(format!("{} text(s) {encoding}, first `{first}`", count(self.n_recoded)));
         }
         if let Blanked { n_characters, n_texts, first: Some(first) } = &self.blanked {
             notes.push(format!(
-                "{n_characters} control character(s) in {n_texts} text(s) were read as spaces, first in `{first}`"
+                "{} control character(s) in {} text(s) were read as spaces, first in `{first}`",
+                count(*n_characters),
+                count(*n_texts)
             ));
         }
         notes

@@ -13,7 +13,7 @@
 //! later, the numbering is not stretched in silence: that is an error of kind
 //! [`ErrorKind::LateClass`], upon which a learner asks [`crate::survey`] for all classes and begins again
 //! (or, where the source cannot be read twice, tells the user to name them). With
-//! [`Growth::Append`] late classes are numbered behind the others instead.
+//! [`Growth::Append`] late classes are numbered after the others instead.
 
 use crate::Block;
 use crate::error::{DataError, ErrorKind, Position, quote};
@@ -22,7 +22,7 @@ use crate::scan::number;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// How many spellings of classes are told.
+/// How many spellings of classes are reported.
 const MAX_MERGED: usize = 8;
 
 /// Up to this many labels are found by looking at each; more by hashing.
@@ -198,7 +198,7 @@ fn number_name(token: &str) -> Cow<'_, str> {
     if digits.is_empty() {
         return Cow::Borrowed("0");
     }
-    // The number is `digits` times ten to the power `scale`; the point stands behind so many digits.
+    // The number is `digits` times ten to the power `scale`; the point follows this many digits.
     let scale = i64::from(exponent) - length(part) + n_zeros;
     let point = length(digits) + scale;
     Cow::Owned(match (scale, point) {
@@ -218,7 +218,7 @@ pub enum Growth {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is numbered behind all others.
+    /// It is numbered after all others.
     Append,
 }
 
@@ -312,12 +312,12 @@ impl Numbering {
     /// What a person should know of the classes: spellings that were taken for one, and names that are nearly so.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let mut told: Vec<u32> = Vec::new();
+        let mut seen: Vec<u32> = Vec::new();
         for (class, _) in &self.merged {
-            if told.contains(class) {
+            if seen.contains(class) {
                 continue;
             }
-            told.push(*class);
+            seen.push(*class);
             let first = self.spelled[*class as usize].iter().map(|first| quote(first));
             let others = self.merged.iter().filter(|(other, _)| other == class);
             let all: Vec<String> = first.chain(others.map(|(_, spelling)| quote(spelling))).collect();

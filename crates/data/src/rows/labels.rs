@@ -38,7 +38,7 @@ impl Labels {
         (self.len() == 2).then_some(Self { has_rest: true, ..self })
     }
 
-    /// The class that is told from all others taken together, if these labels are of that kind.
+    /// The class that is learned against all others taken together, if these labels are of that kind.
     pub fn told_from_rest(&self) -> Option<&str> {
         self.names.get(1).filter(|_| self.has_rest).map(String::as_str)
     }
@@ -61,7 +61,7 @@ impl Labels {
         Some(self)
     }
 
-    /// Adds a class behind all others and returns its number; known classes keep theirs.
+    /// Adds a class after all others and returns its number; known classes keep theirs.
     pub fn add(&mut self, name: &str) -> u32 {
         self.class(name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -69,7 +69,7 @@ impl Labels {
         })
     }
 
-    /// Adds a class that is known to be new behind all others.
+    /// Adds a class that is known to be new after all others.
     pub(crate) fn add_new(&mut self, name: &str) {
         self.names.push(name.to_owned());
     }

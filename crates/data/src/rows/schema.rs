@@ -127,7 +127,7 @@ pub struct Schema {
     /// How text becomes features, if that is what the source holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<TextEncoder>,
-    /// Columns, or namespaces, whose features are multiplied with each other's. The products stand behind all other
+    /// Columns, or namespaces, whose features are multiplied with each other's. The products come after all other
     /// features.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crosses: Vec<[String; 2]>,
@@ -144,7 +144,7 @@ pub struct Schema {
     /// Why rows are scaled as they are, if that was decided by what they are.
     #[serde(skip)]
     pub scaled_because: Option<&'static str>,
-    /// What a user may want to know about how the source was understood. Not an error, said once.
+    /// What a user may want to know about how the source was understood. Not an error, reported once.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -288,10 +288,24 @@ impl Schema {
     pub fn bent_column(&self, feature: usize) -> Option<(String, &Bend)> {
         let bends = self.bends.as_ref()?;
         let bend = bends.columns.iter().find(|bend| bends.place(bend.feature as usize).contains(&feature))?;
-        let (starts, _) = self.starts();
-        let place = starts.iter().position(|start| *start == bend.feature as usize);
-        let named = place.filter(|_| !self.columns.is_empty()).map(|place| self.columns[place].name.clone());
-        Some((named.unwrap_or_else(|| format!("feature {}", bend.feature + 1)), bend))
+        Some((self.number_name(bend), bend))
+    }
+
+    /// What the column of numbers is called that bends so.
+    fn number_name(&self, bend: &Bend) -> String {
+        let mut columns = self.columns.iter().zip(self.starts().0);
+        let is_it = |(column, start): &(&Column, usize)| {
+            matches!(column.kind, ColumnKind::Number { .. }) && *start == bend.feature as usize
+        };
+        let named = columns.find(is_it).map(|(column, _)| column.name.clone());
+        named.unwrap_or_else(|| format!("feature {}", bend.feature + 1))
+    }
+
+    /// The columns of each surface, by name; none if columns are straight, or every one adds something by itself.
+    pub fn surfaces(&self) -> Vec<[String; 2]> {
+        let surfaces = self.bends.as_ref().map_or(&[][..], |bends| &bends.surfaces);
+        let name = |axis: &Bend| self.number_name(axis);
+        surfaces.iter().map(|surface| surface.axes.each_ref().map(name)).collect()
     }
 
     /// Where the features of each column begin before any bend, and where the table of hashed features does.
@@ -520,8 +534,8 @@ impl Schema {
             }
         }
         if let Some(bends) = &self.bends {
-            let numbers = self.numbers(self.straight_width().unwrap_or(0));
-            complaint = complaint.or_else(|| bends.complaint(&numbers));
+            let straight = self.straight_width().unwrap_or(0);
+            complaint = complaint.or_else(|| bends.complaint(&self.numbers(straight), straight));
             if self.scaler.is_some() {
                 complaint = Some("what bends should not be scaled");
             }
@@ -561,7 +575,7 @@ fn numbered(names: &[&str], width: usize) -> Option<Vec<usize>> {
             let place = |number: usize| {
                 name.clear();
                 let _ = write!(name, "{stem}{number}");
-                // As a rule one stands behind the other.
+                // As a rule one follows the other.
                 let is_next = names.get(next).is_some_and(|candidate| *candidate == name);
                 let place = if is_next { next } else { *by_name.get(name.as_str())? };
                 next = place + 1;
@@ -576,7 +590,7 @@ impl Column {
     pub fn n_features(&self) -> usize {
         match &self.kind {
             ColumnKind::Number { .. } => 1,
-            // Two values are told apart by one feature.
+            // One feature separates two values.
             ColumnKind::Category { values, .. } if values.len() == 2 => 1,
             ColumnKind::Category { values, .. } => values.len(),
             ColumnKind::Hashed => 0,

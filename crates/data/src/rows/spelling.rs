@@ -21,7 +21,7 @@ pub enum Decimal {
     CommaAfterPoints,
 }
 
-/// A sign that stands before or behind a number. None but percent changes what a number without it means.
+/// A sign before or after a number. None but percent changes what a number without it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mark {
     /// Of a hundred.
@@ -59,7 +59,7 @@ impl Mark {
         }
     }
 
-    /// Whether whoever writes it writes a point before decimals; lands of the euro do both, and all write shares.
+    /// Whether those who write it write a point before decimals; lands of the euro do both, and all write shares.
     pub(crate) fn says_point(self) -> bool {
         !matches!(self, Self::Euro | Self::Percent)
     }

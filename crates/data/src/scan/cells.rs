@@ -2,7 +2,7 @@
 //!
 //! A window of a row is compared with the bytes that numbers and delimiters are made of, one bit for each byte;
 //! all that must hold of a cell (a sign only in front, one point at most, digits on both sides of it, few enough)
-//! is then a matter of those bits, for all cells together. The digits before the points and those behind them are
+//! is then a matter of those bits, for all cells together. The digits before the points and those after them are
 //! brought to eight places each and converted at a stroke. What is not so is left to the parser that reads cell
 //! by cell, and on machines without such registers everything is. Both give the same bits, which the tests of
 //! the CSV parser hold together.
@@ -47,7 +47,7 @@ pub(crate) mod widest {
         from
     };
 
-    /// For every byte of eight, how far it stands before the byte behind them, as bytes wrap round.
+    /// For every byte of eight, how far it stands before the byte after them, as bytes wrap round.
     static BEFORE_END: [u8; WINDOW] = {
         let mut before = [0; WINDOW];
         let mut place = 0;
@@ -59,7 +59,7 @@ pub(crate) mod widest {
         before
     };
 
-    /// What is to be divided by, for every number of digits behind the point that is missing to eight; nine
+    /// What is to be divided by, for every number of digits after the point that is missing to eight; nine
     /// are where there is no point either.
     static TENS: [[f64; 8]; 2] = [[1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1], [1.0; 8]];
 
@@ -89,7 +89,7 @@ pub(crate) mod widest {
         n_read
     }
 
-    /// The first cells of the window: how many, how many bytes, and their numbers, with anything behind them. Or
+    /// The first cells of the window: how many, how many bytes, and their numbers, with anything after them. Or
     /// the first one that is not as most are; there may be none before it.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
@@ -122,7 +122,7 @@ pub(crate) mod widest {
         let starts = (delimiters << 1 | 1) & inside;
         let signs = are(b'-') & starts;
         let stops = delimiters | points;
-        // The first stop of every cell stands behind a delimiter, in the order of stops.
+        // The first stop of every cell follows a delimiter, in the order of stops.
         let first_stops = _pdep_u64(_pext_u64(delimiters, stops) << 1 | 1, stops);
         let odd_bytes = marks ^ (stops | signs);
         let second_points = stops & !(first_stops | delimiters);
@@ -143,16 +143,16 @@ pub(crate) mod widest {
         };
         let (ends, first_stops) = (places_of(delimiters), places_of(first_stops));
         let are_negative = _pext_u64(signs, starts) as u8;
-        // Nine behind the byte in front of the digits, or eight behind the first of them.
+        // Nine after the byte in front of the digits, or eight after the first of them.
         let nine = _mm512_set1_epi64(9);
         let whole = _mm512_add_epi64(_mm512_alignr_epi64::<7>(ends, _mm512_set1_epi64(-1)), nine);
         let whole = _mm512_mask_add_epi64(whole, are_negative, whole, _mm512_set1_epi64(1));
         let parts = _mm512_add_epi64(first_stops, nine);
         let (first_of_eight, before_end) = (load(&FIRST_OF_EIGHT), load(&BEFORE_END));
-        let pairs = |behind: __m512i, n_missing: __m512i| -> __m512i {
-            let from = _mm512_add_epi8(_mm512_shuffle_epi8(behind, first_of_eight), before_end);
+        let pairs = |start: __m512i, n_missing: __m512i| -> __m512i {
+            let from = _mm512_add_epi8(_mm512_shuffle_epi8(start, first_of_eight), before_end);
             let eight = _mm512_permutexvar_epi8(from, values);
-            // The bytes behind the digits fall off, and zeros come in front.
+            // The bytes after the digits fall off, and zeros come in front.
             let digits = _mm512_sllv_epi64(eight, _mm512_slli_epi64::<3>(n_missing));
             _mm512_maddubs_epi16(digits, _mm512_set1_epi16(10 + (1 << 8)))
         };
@@ -161,7 +161,7 @@ pub(crate) mod widest {
             _mm512_packus_epi16(pairs(whole, _mm512_sub_epi64(whole, first_stops)), pairs(parts, n_missing));
         let fours = _mm512_maddubs_epi16(twos, _mm512_set1_epi16(100 + (1 << 8)));
         let eights = _mm512_madd_epi16(fours, _mm512_set1_epi32(10_000 + (1 << 16)));
-        // Two numbers before a point and two behind it lie side by side.
+        // Two numbers before a point and two after it lie side by side.
         let whole = _mm512_cvtepi64_pd(_mm512_maskz_shuffle_epi32::<0x10>(0x5555, eights));
         let parts = _mm512_cvtepi64_pd(_mm512_maskz_shuffle_epi32::<0x32>(0x5555, eights));
         let tens = |half: usize| -> __m512d { _mm512_castsi512_pd(load(&TENS[half])) };

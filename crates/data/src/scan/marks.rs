@@ -25,10 +25,10 @@ pub(crate) struct Marks {
 /// The longest text that is marked at once.
 pub(crate) const MAX_MARKED: usize = u32::MAX as usize - 64;
 
-/// Bytes of bits behind those of a text.
+/// Bytes of bits after those of a text.
 const BITS_BEHIND: usize = 16;
 
-/// The bits of the byte at `at` and of more than 50 behind it, in the order of the text.
+/// The bits of the byte at `at` and of more than 50 after it, in the order of the text.
 #[inline(always)]
 pub(crate) fn bits_at(bits: &[u8], at: usize) -> Option<u64> {
     let word = bits.get(at / 8..)?.first_chunk()?;
@@ -51,7 +51,7 @@ impl Marks {
         &self.places[..self.n_places]
     }
 
-    /// Forgets the marks before and finds those of `text`, one bit for each of its bytes; see [`bits_at`]. Behind
+    /// Forgets the marks before and finds those of `text`, one bit for each of its bytes; see [`bits_at`]. After
     /// the text, all bits are set.
     pub(crate) fn find_bits(&mut self, text: &[u8]) -> &[u8] {
         self.bits.clear();
@@ -205,8 +205,8 @@ pub(crate) trait Digits: Copy {
         None
     }
 
-    /// Reads as many cells as are plain numbers, from `at` on, which is moved behind them, and as many as there is room
-    /// for: eight less than `into` is long, as eight are written at once, with anything behind the last of them. Returns
+    /// Reads as many cells as are plain numbers, from `at` on, which is moved past them, and as many as there is room
+    /// for: eight less than `into` is long, as eight are written at once, with anything after the last of them. Returns
     /// how many; none where the machine has no way to read them together.
     #[inline(always)]
     fn cells<T: Nearest>(self, _text: &[u8], _at: &mut usize, _delimiter: u8, _into: &mut [T]) -> usize {
@@ -217,11 +217,11 @@ pub(crate) trait Digits: Copy {
 /// How many bytes parsers look at together.
 pub(crate) const VIEW: usize = 32;
 
-/// Where two runs of digits stand in a view: behind its first byte the one, and three bytes further the other.
+/// Where two runs of digits stand in a view: after its first byte the one, and three bytes further the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape(&'static [u8; 16]);
 
-/// For every pair of lengths, up to eight each: which byte behind the first belongs at which place if both are
+/// For every pair of lengths, up to eight each: which byte after the first belongs at which place if both are
 /// to stand at the end of eight bytes. No byte belongs where the number is too high.
 static SHAPES: [[u8; 16]; 64] = {
     let mut shapes = [[0x80; 16]; 64];

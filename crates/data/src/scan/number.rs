@@ -89,7 +89,7 @@ pub(crate) fn eight(text: &[u8], at: usize) -> Option<u64> {
 /// The number that the first `n_digits` bytes of `word` spell; they must be digits, one to eight of them.
 #[inline(always)]
 pub(crate) fn digits(word: u64, n_digits: usize) -> u64 {
-    // The bytes behind the digits fall off, and zeros come in front.
+    // The bytes after the digits fall off, and zeros come in front.
     let padding = (64 - 8 * n_digits as u32) & 63;
     let ones = (word & 0x0F0F_0F0F_0F0F_0F0F) << padding;
     let pairs = (ones * 10) + (ones >> 8);
@@ -148,13 +148,13 @@ pub(crate) fn eight_of(view: &[u8; VIEW], at: usize) -> u64 {
     view[at & 15..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Moves the first `n_bytes` of `word`, one to eight of them, to its end, behind zeros.
+/// Moves the first `n_bytes` of `word`, one to eight of them, to its end, after zeros.
 #[inline(always)]
 pub(crate) fn to_end(word: u64, n_bytes: usize) -> u64 {
     word << ((n_bytes * 8).wrapping_neg() & 63)
 }
 
-/// The number `whole` with the `n_parts` digits `parts` behind the point, one to eight of them. Gives up where
+/// The number `whole` with the `n_parts` digits `parts` after the point, one to eight of them. Gives up where
 /// rounding is not a matter of one division.
 #[inline(always)]
 pub(crate) fn with_parts(whole: u32, parts: u32, n_parts: usize) -> Option<f64> {

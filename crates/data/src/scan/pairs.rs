@@ -4,7 +4,7 @@
 //! In most texts of pairs that list is blank, colon, point over and over, or blank, colon where values are whole
 //! numbers. A stretch of it is compared with that at a stroke, and the digits between are then known to be eight
 //! indices and eight values, which are converted together; values with more decimals than eight are put right one by one
-//! behind that. What is not so is left to the parser that reads pair by pair, and on machines without such registers
+//! after that. What is not so is left to the parser that reads pair by pair, and on machines without such registers
 //! everything is: [`Digits::eight`](crate::scan::marks::Digits::eight) finds no pairs there. Both give the same bits, which
 //! the tests of the libsvm parser hold together.
 //!
@@ -30,10 +30,10 @@ const WORD: usize = 64;
 /// The bytes of a text that are no digits. Its memory is used again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pairs {
-    /// Where they stand; anything behind the last one.
+    /// Where they stand; anything after the last one.
     places: Vec<u32>,
-    /// What they are; zeros behind the last one. A point is told only if it stands behind `:0`, as the value is
-    /// not made of the digits behind it alone otherwise; such a one is zero, too.
+    /// What they are; zeros after the last one. A point is noted only if it follows `:0`, as the value is
+    /// not made of the digits after it alone otherwise; such a one is zero, too.
     kinds: Vec<u8>,
     n_marks: usize,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Eight {
     pub(crate) n_marks: usize,
     /// The last index.
     pub(crate) last: u32,
-    /// As the text has them; anything behind the last pair.
+    /// As the text has them; anything after the last pair.
     pub(crate) indices: [u32; AT_ONCE],
     pub(crate) values: [f64; AT_ONCE],
 }
@@ -59,7 +59,7 @@ impl Pairs {
         if number < self.n_marks { self.places.get(number).map(|&place| place as usize) } else { None }
     }
 
-    /// The number of the first mark, from `number` on, that stands at `place` or behind it.
+    /// The number of the first mark, from `number` on, that stands at `place` or after it.
     #[inline(always)]
     pub(crate) fn behind(&self, mut number: usize, place: usize) -> usize {
         while self.place(number).is_some_and(|other| other < place) {
@@ -196,7 +196,7 @@ pub(crate) mod widest {
             let (behind_zero, behind_colon) = (zeros << 1 | zero_before, colons << 2 | colons_before);
             (zero_before, colons_before) = (zeros >> 63, colons >> 62);
             let odd_points = are(b'.') & !(behind_zero & behind_colon);
-            // Behind the text all bits are set.
+            // After the text all bits are set.
             let n_behind = ((word_idx + 1) * WORD).saturating_sub(text.len()) as u32;
             let mask = u64::from_le_bytes(*mask) & (u64::MAX >> n_behind);
             let Some(kinds) = pairs.kinds[n_marks..].first_chunk_mut() else { return };
@@ -266,7 +266,7 @@ pub(crate) mod widest {
     )]
     #[inline]
     fn numbers(bytes: __m512i, n_more: __m512i) -> __m512i {
-        // The bytes behind the digits fall off, and zeros come in front.
+        // The bytes after the digits fall off, and zeros come in front.
         let n_bits = _mm512_slli_epi64::<3>(n_more);
         let shifted = _mm512_sllv_epi64(bytes, _mm512_sub_epi64(_mm512_set1_epi64(56), n_bits));
         let ones = _mm512_and_si512(shifted, _mm512_set1_epi8(0x0F));
@@ -326,7 +326,7 @@ pub(crate) mod widest {
             let eight = _mm256_set1_epi32(8);
             let short_index = _mm256_cmplt_epu32_mask(n_index, eight);
             let short_value = _mm256_cmplt_epu32_mask(n_value, eight);
-            // Eight bytes are taken from each place, and places are told by numbers with a sign.
+            // Eight bytes are taken from each place, and places are signed numbers.
             let farthest = _mm256_set1_epi32(text.len().checked_sub(8)?.try_into().ok()?);
             let inside = _mm256_cmplt_epu32_mask(befores, farthest);
             let behind = |places: __m256i| {
@@ -352,7 +352,7 @@ pub(crate) mod widest {
             }
             let good = fits & short_index & inside & ascend;
             let n_pairs = match good & short_value {
-                // Nearly always all are, and whoever asks for the next ones need not wait for what came of these.
+                // Nearly always all are, and the next ones need not wait for what came of these.
                 0xFF => AT_ONCE,
                 good_and_short if good == good_and_short || STEP != 3 => n_first(good_and_short)?,
                 // Short values stay in registers, which the address of an array would take them out of.
@@ -371,7 +371,7 @@ pub(crate) mod widest {
         }
     }
 
-    /// The decimals that are good, once those are put right that have more than eight digits behind a zero and their
+    /// The decimals that are good, once those are put right that have more than eight digits after a zero and their
     /// point.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"

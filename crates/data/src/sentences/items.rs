@@ -1,6 +1,6 @@
 //! `CRFsuite`'s items: a token a line, its label and then its attributes, with tabs between them.
 //!
-//! An attribute may have a number behind a colon (`pixel:0.5`), which is 1 otherwise; `\:` is a colon and `\\` a
+//! An attribute may have a number after a colon (`pixel:0.5`), which is 1 otherwise; `\:` is a colon and `\\` a
 //! backslash of its name.
 
 use super::{SentenceFormat, Sentences, by_gaps, lines_of, tabbed};
@@ -21,7 +21,7 @@ impl SentenceFormat for Items {
         }
     }
 
-    /// Attributes are many, and nobody's have the same number in all lines; so it must be said.
+    /// Attributes are many, and their number varies by line; so the format must be named.
     fn is_likely(&self, head: &str) -> bool {
         let mut lines = head.lines().filter(|line| !line.is_empty()).take(20).peekable();
         lines.peek().is_some()

@@ -1,4 +1,4 @@
-//! Sentences that nobody wrote into a file: a caller has them in memory, and they become the blocks that readers make.
+//! Sentences without a file: a caller has them in memory, and they become the blocks that readers make.
 
 use super::{MOST_BYTES, SentenceFormat, SentenceStream, Sentences};
 use crate::error::{DataError, ErrorKind, Mistake, Position};

@@ -50,7 +50,7 @@ pub trait SentenceFormat: Sync {
         false
     }
 
-    /// Where the label of a token stands, of `n_cells`, if nothing is said.
+    /// Where the label of a token stands, of `n_cells`, by default.
     fn label_cell(&self, n_cells: usize) -> usize {
         n_cells.saturating_sub(1)
     }
@@ -73,7 +73,7 @@ pub trait SentenceFormat: Sync {
     /// Takes in whole sentences, of which `into` has the text already.
     fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>>;
 
-    /// Writes a sentence with these labels in the cell `label_cell`; behind all others if there is no such cell.
+    /// Writes a sentence with these labels in the cell `label_cell`; after all others if there is no such cell.
     fn write(
         &self,
         sentences: &Sentences,
@@ -96,7 +96,7 @@ pub struct Sentences {
     name: Arc<str>,
     first_line: u64,
     first_row: u64,
-    /// How long the text is that came from the file; what was unescaped stands behind it.
+    /// How long the text is that came from the file; what was unescaped follows it.
     n_raw: usize,
     text: String,
     cells: Vec<(u32, u32)>,
@@ -462,7 +462,7 @@ fn read(
     Ok(true)
 }
 
-/// What a sentence is told that does not fit the window.
+/// The error for a sentence that does not fit the window.
 fn without_end(error: DataError) -> DataError {
     if error.kind() != ErrorKind::Limit {
         return error;

@@ -9,7 +9,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Plain;
 
-/// What is cut off behind a word, as the treebanks of English do it.
+/// What is cut off the end of a word, as the treebanks of English do it.
 const CLITICS: [&str; 7] = ["n't", "'s", "'re", "'ve", "'ll", "'d", "'m"];
 
 impl SentenceFormat for Plain {
@@ -96,7 +96,7 @@ fn cut(line: &str, word: Range<usize>, found: &mut Vec<Range<usize>>) {
         start += length;
     }
     // Signs at the end, the last one first.
-    let mut behind = Vec::new();
+    let mut suffixes = Vec::new();
     while let Some(last) = line[start..end].chars().next_back() {
         let inner = &line[start..end - last.len_utf8()];
         let is_abbreviation = last == '.'
@@ -106,7 +106,7 @@ fn cut(line: &str, word: Range<usize>, found: &mut Vec<Range<usize>>) {
             break;
         }
         let length = run(line[start..end].chars().rev(), last);
-        behind.push(end - length..end);
+        suffixes.push(end - length..end);
         end -= length;
     }
     let lower = line[start..end].to_ascii_lowercase().replace('’', "'");
@@ -119,7 +119,7 @@ fn cut(line: &str, word: Range<usize>, found: &mut Vec<Range<usize>>) {
     } else if start < end {
         found.push(start..end);
     }
-    found.extend(behind.into_iter().rev());
+    found.extend(suffixes.into_iter().rev());
 }
 
 /// How many bytes the run of `letter` takes that the letters begin with.

@@ -1,7 +1,7 @@
 //! CSV and TSV: a header, the label first, then the features, all of them.
 //!
 //! The label comes first and is called `label`, weights come next and are called `weight`, so that
-//! reading finds the label without being told. Features without names are called `f1`, `f2`, ….
+//! reading finds the label by itself. Features without names are called `f1`, `f2`, ….
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;

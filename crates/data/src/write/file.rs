@@ -115,7 +115,7 @@ impl Zstd {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let sent = self.feed.as_ref().is_some_and(|feed| feed.send(bytes.to_vec()).is_ok());
-        // If nobody takes it, the thread knows why.
+        // If it is not taken, the thread knows why.
         if sent { Ok(()) } else { self.join().map(|_| ()) }
     }
 
@@ -156,7 +156,7 @@ impl Read for Fed {
     }
 }
 
-/// Keeps the first failure to itself: the compressor panics if it is told of one.
+/// Keeps the first failure to itself: the compressor panics if it gets one.
 struct Drain {
     out: BufWriter<Draft>,
     failure: Option<io::Error>,

@@ -149,10 +149,10 @@ pub trait RowWriter: Send {
         Ok(())
     }
 
-    /// One row. What the format cannot hold is said in the error.
+    /// One row. The error says what the format cannot hold.
     fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), DataError>;
 
-    /// What stands behind the last row.
+    /// What follows the last row.
     fn end(&mut self, _into: &mut Vec<u8>) -> Result<(), DataError> {
         Ok(())
     }

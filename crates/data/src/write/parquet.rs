@@ -36,7 +36,7 @@ mod writing {
     use parquet::errors::ParquetError;
     use parquet::file::properties::WriterProperties;
 
-    /// A row group is closed when it holds about so many bytes: it waits in memory until then.
+    /// A row group is closed when it holds about this many bytes: it waits in memory until then.
     const GROUP_BYTES: usize = 8 << 20;
 
     struct Rows {

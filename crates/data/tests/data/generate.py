@@ -131,7 +131,7 @@ def vowpal():
     with open(HERE / "table.vw", "w") as file:
         for i, (row, y) in enumerate(zip(X, Y)):
             entries = [f"{name}:{value}" for name, value in zip(COLUMNS, row.tolist()) if value]
-            # A value of 1 need not be said.
+            # A value of 1 is the default.
             entries = [entry.removesuffix(":1.0") for entry in entries]
             head = [f"{y} |", f"{y} 1 'row{i}|", f"{y} 1.0 0 row{i}|"][i % 3]
             file.write(f"{head} {' '.join(entries)}\n")

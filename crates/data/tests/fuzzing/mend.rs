@@ -1,4 +1,4 @@
-//! What lies behind checksums and lengths is reached only by inputs that have them right: here they are put
+//! Only inputs with right checksums and lengths reach what those guard: here they are put
 //! right after an input was changed, or the change is made below the packing.
 
 #![allow(clippy::ptr_arg, reason = "one signature for what changes bytes and what packs them anew")]
@@ -23,7 +23,7 @@ fn crc(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// The length of the metadata, behind which it stands.
+/// The length of the metadata, which precedes it.
 #[cfg(feature = "parquet")]
 pub fn parquet(bytes: &mut Vec<u8>, _random: &mut Random) {
     let n_bytes = bytes.len();

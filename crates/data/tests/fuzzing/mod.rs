@@ -142,7 +142,7 @@ fn mutate(bytes: &mut Vec<u8>, target: &Target, corpus: &[Vec<u8>], random: &mut
     }
 }
 
-/// Puts another number in the place of the first one behind `at`.
+/// Puts another number in the place of the first one after `at`.
 fn replace_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e');
     let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|skipped| at + skipped) else {
@@ -154,7 +154,7 @@ fn replace_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     bytes.splice(start..end, number.bytes());
 }
 
-/// Takes the line behind `at` away and puts it somewhere else, or nowhere.
+/// Takes the line after `at` away and puts it somewhere else, or nowhere.
 fn move_line(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let end_of_line = |from: usize| memchr::memchr(b'\n', &bytes[from..]).map(|length| from + length + 1);
     let Some(start) = end_of_line(at) else { return };

@@ -20,7 +20,7 @@ pub struct Target {
     pub name: &'static str,
     /// What the source is called; the extension helps to find the format.
     pub file: &'static str,
-    /// The format that is said, most of the time.
+    /// The format that is named, most of the time.
     pub format: Option<&'static str>,
     /// Whether the input is text, so that its lines and numbers are worth changing.
     pub is_text: bool,
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// The most bytes in use while one input is read: so many, and so many per byte of input.
+/// The most bytes in use while one input is read: a fixed number, and a number per byte of input.
 pub struct Memory {
     pub at_least: usize,
     pub per_byte: usize,

@@ -41,7 +41,7 @@ impl Footer {
     }
 }
 
-/// The same file, whose metadata is said to have `length` bytes.
+/// The same file, whose metadata claims to have `length` bytes.
 pub fn with_footer_length(whole: &[u8], length: u32) -> Vec<u8> {
     let mut edited = whole.to_vec();
     let at = edited.len() - 8;
@@ -57,7 +57,7 @@ pub struct Places {
 }
 
 /// Finds the first chunk of the column called `name`: its type, its encodings, the path with its name, its
-/// codec, three sizes, the offset of its first page; each behind the number of its field.
+/// codec, three sizes, the offset of its first page; each after the number of its field.
 pub fn column(bytes: &[u8], name: &str) -> Places {
     let path = [&[0x19, 0x18, name.len() as u8], name.as_bytes(), &[0x15]].concat();
     let at = bytes.windows(path.len()).position(|window| window == path).unwrap();

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A rule with what is said about it in one word: `pa1(C=0.1)`, `perceptron:voted`, `perceptron@poly^4`.
+/// A rule with its settings in one word: `pa1(C=0.1)`, `perceptron:voted`, `perceptron@poly^4`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidate {
     /// The rule, by name or alias.
@@ -59,7 +59,7 @@ impl Candidate {
             params: degree.iter().map(|degree| ("degree".to_owned(), Setting::Number(*degree))).collect(),
             ..base.kernel.clone().unwrap_or_default()
         });
-        // What is said of networks is not about the others.
+        // Settings of networks do not apply to the others.
         let is_network = algorithms::find(&self.algorithm)?.network;
         Spec::new(Options {
             algorithm: self.algorithm.clone(),
@@ -272,7 +272,7 @@ pub fn compare(
         }
     }
     if trials.is_empty() {
-        // What all of them trip over is the data's fault, and said once.
+        // What all of them trip over is the data's fault, and reported once.
         return Err(failed.into_iter().next().map_or(Error::NoRows, |(_, error)| error));
     }
     trials.sort_by(|a, b| a.error().total_cmp(&b.error()));

@@ -3,7 +3,7 @@
 //! A model with probabilities names the most probable class. Where one mistake is worse than another, or a class is
 //! only to be named if it is nearly certain, it names the class of least expected cost instead. A threshold is such a
 //! cost: the second class is named from probability `t` on exactly if missing it costs `1 - t` and naming it wrongly
-//! costs `t`. What is wished stands in the description of a run, and so in every model, and whoever predicts,
+//! costs `t`. The costs stand in the description of a run, and so in every model: whatever predicts,
 //! evaluates or exports follows it.
 
 use crate::error::{Error, refuse};
@@ -75,7 +75,7 @@ impl Costs {
                     let mut parts = key.match_indices(':');
                     parts.find_map(|(at, _)| Some((place(&key[..at])?, place(&key[at + 1..])?)))
                 };
-                // What is said of two classes is more than what is said of one.
+                // A cost for two classes overrides a cost for one.
                 for (key, cost) in given {
                     match (place(key), pair(key)) {
                         (Some(class), _) => costs[class * n_classes..][..n_classes].fill(*cost),

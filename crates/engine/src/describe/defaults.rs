@@ -1,13 +1,13 @@
-//! What is done if nothing is said: one set of defaults for the library and every face of it.
+//! The defaults: one set for the library and every face of it.
 
 use crate::estimate::Method;
 
 /// The most epochs.
 pub const EPOCHS: u64 = 20;
 
-/// The epochs of a tagger, unless something else is said.
+/// The default epochs of a tagger.
 pub const TAGGER_EPOCHS: u64 = 15;
-/// On so many folds of sentences candidates race, if nothing is said.
+/// On how many folds of sentences candidates race by default.
 pub const RACE_FOLDS: usize = 5;
 /// The share of the training rows in the validation set, which decides when to stop.
 pub const VALIDATION: f64 = 0.1;
@@ -24,7 +24,7 @@ pub const FOLDED_ROWS: usize = 3_000;
 pub const FOLDED_VALUES: usize = 1 << 18;
 /// The folds of so few rows.
 pub const FOLDS: usize = 5;
-/// Unless two classes have so many rows, there is no race: its folds could not judge.
+/// Unless two classes have this many rows, there is no race: its folds could not judge.
 pub const ROWS_TO_RACE_BY: usize = 5;
 /// How scores become probabilities.
 pub const CALIBRATION: Method = Method::Platt;

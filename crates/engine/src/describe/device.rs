@@ -69,8 +69,8 @@ impl TryFrom<String> for DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// Does some work while the card that may be taken is opened, which takes a quarter of a second: whoever takes it later
-    /// has it at once, or is told what the trouble is.
+    /// Does some work while the card that may be taken is opened, which takes a quarter of a second: a later
+    /// use has it at once, or gets the error.
     pub fn meanwhile<T>(self, work: impl FnOnce() -> T) -> T {
         let number = match self {
             Self::Cpu => return work(),
@@ -139,8 +139,8 @@ mod tests {
         }
         assert_eq!("gpu:0".parse(), Ok(DeviceChoice::Gpu(0)));
         for wrong in ["", "tpu", "gpu:", "gpu:-1", "gpu:x"] {
-            let said = wrong.parse::<DeviceChoice>().unwrap_err().to_string();
-            assert!(said.contains("auto, cpu, gpu or gpu:N"), "{said}");
+            let message = wrong.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(message.contains("auto, cpu, gpu or gpu:N"), "{message}");
         }
         assert!(DeviceChoice::Auto.to_learn(Some(10_000), 784).unwrap().is_none());
         assert!(DeviceChoice::Auto.to_learn(None, 784).unwrap().is_none());
@@ -150,15 +150,15 @@ mod tests {
         }
     }
 
-    /// Where there is no card, whoever asks for one is told why; where there is one, it has a name.
+    /// Without a card, asking for one gives the reason; with one, it has a name.
     #[test]
     fn a_card_is_there_or_the_error_says_why_not() {
         match DeviceChoice::Gpu(0).to_learn(Some(10), 3) {
             Ok(device) => assert!(!device.unwrap().name().is_empty()),
             Err(error) => {
-                let said = error.to_string();
-                assert_eq!(said, cards().unwrap_err().to_string());
-                assert!(said.contains("processor"), "{said}");
+                let message = error.to_string();
+                assert_eq!(message, cards().unwrap_err().to_string());
+                assert!(message.contains("processor"), "{message}");
             }
         }
     }

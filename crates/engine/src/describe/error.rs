@@ -2,6 +2,7 @@
 
 use crate::task::Task;
 use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_data::words::count;
 use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::maps::MapError;
 use rosenblatt_kernel::{KernelError, Trouble};
@@ -10,7 +11,7 @@ use rosenblatt_kernel::{KernelError, Trouble};
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nobody knows an algorithm of this name.
+    /// There is no algorithm of this name.
     #[error("there is no algorithm `{name}`{}", did_you_mean(.suggestion.as_deref()))]
     UnknownAlgorithm {
         /// The name that was given.
@@ -71,6 +72,14 @@ pub enum Error {
         /// The only class there is.
         found: Option<String>,
     },
+    /// Folders are classes, and there is one.
+    #[error(
+        "every folder in it is taken for a class, and training needs at least two, but there is only `{class}`"
+    )]
+    OneFolder {
+        /// The one that holds files.
+        class: String,
+    },
     /// A stream has shown rows of one class only.
     #[error("training needs at least two classes, but there is only `{class}` so far")]
     OneClassSoFar {
@@ -96,7 +105,7 @@ pub enum Error {
     /// A class is named that is not there.
     #[error("there is no class `{name}`; the classes are {}", some(known))]
     UnknownClass {
-        /// The name nobody knows.
+        /// The unknown name.
         name: String,
         /// The classes there are.
         known: Vec<String>,
@@ -155,13 +164,13 @@ pub enum Error {
         /// The row, from 0, if all are at hand.
         row: Option<usize>,
     },
-    /// Whoever keeps checkpoints wanted to stop.
+    /// The checkpointer asked to stop.
     #[error("training was stopped in epoch {epoch}")]
     Interrupted {
         /// The epoch, from 1.
         epoch: u64,
     },
-    /// Whoever watches wanted to stop, and what was done so far is of no use.
+    /// The monitor asked to stop, and what was done so far is of no use.
     #[error("stopped before it was done")]
     Stopped,
     /// The rows cannot be had.
@@ -198,13 +207,17 @@ pub enum Error {
         rows: usize,
     },
     /// What was taken for the label is different in most rows.
-    #[error("{} distinct values in {rows} rows do not look like classes", label_of(column.as_deref(), *classes))]
+    #[error(
+        "{} distinct values in {} rows do not look like classes",
+        label_of(column.as_deref(), *classes),
+        count(*rows as u64)
+    )]
     NotALabel {
         /// What the column is called, if it has a name.
         column: Option<String>,
         /// How many classes there would be.
         classes: usize,
-        /// In so many rows.
+        /// In how many rows.
         rows: usize,
     },
     /// A number to predict that is none, or of no use.
@@ -235,19 +248,24 @@ pub enum Error {
         found: f64,
     },
     /// What was taken for the label is a quantity.
-    #[error("{} distinct numbers in {rows} rows look like a quantity, and here classes are learned", label_of(column.as_deref(), *classes))]
+    #[error(
+        "{} distinct numbers in {} rows look like a quantity, and here classes are learned",
+        label_of(column.as_deref(), *classes),
+        count(*rows as u64)
+    )]
     Quantity {
         /// What the column is called, if it has a name.
         column: Option<String>,
         /// How many classes there would be.
         classes: usize,
-        /// In so many rows.
+        /// In how many rows.
         rows: usize,
     },
     /// What was taken for the label are numbers that can be read in more than one way.
     #[error(
-        "{} distinct values in {rows} rows look like numbers, such as `{found}`, but how they are read is not clear",
-        label_of(column.as_deref(), *classes)
+        "{} distinct values in {} rows look like numbers, such as `{found}`, but how they are read is not clear",
+        label_of(column.as_deref(), *classes),
+        count(*rows as u64)
     )]
     Amounts {
         /// What the column is called, if it has a name.
@@ -267,8 +285,11 @@ pub enum Error {
     },
     /// What must be known of every row is too much.
     #[error(
-        "{rows} rows need {needed} bytes of memory to know each by its class{}, but {limit} are allowed",
-        if *calibrating { " and to fit probabilities" } else { "" }
+        "{} rows need {} bytes of memory to know each by its class{}, but {} are allowed",
+        count(*rows as u64),
+        count(*needed),
+        if *calibrating { " and to fit probabilities" } else { "" },
+        count(*limit)
     )]
     MemoryLimit {
         /// Rows of the data.
@@ -280,7 +301,7 @@ pub enum Error {
         /// Whether probabilities are among what needs them.
         calibrating: bool,
     },
-    /// Which column is the label cannot be told.
+    /// Which column is the label is unclear.
     #[error("which column is the label: {}?", quoted(candidates))]
     WhichLabel {
         /// Those that may be.
@@ -418,7 +439,7 @@ impl Error {
         Self::Range { name, expected, found: found.to_string() }
     }
 
-    /// The same mistake, where the rows at hand are those behind `n_before` others.
+    /// The same mistake, where the rows at hand are those after `n_before` others.
     #[must_use]
     pub fn behind(self, n_before: usize) -> Self {
         match self {
@@ -434,6 +455,7 @@ impl Error {
     pub(crate) fn in_data(self, name: &str) -> Self {
         match self {
             Self::OneClass { .. }
+            | Self::OneFolder { .. }
             | Self::OneClassSoFar { .. }
             | Self::NoRows
             | Self::NotFinite { .. }
@@ -449,7 +471,7 @@ impl Error {
         }
     }
 
-    /// What to do about it, if that is known and not said already.
+    /// What to do about it, if that is known and the message does not say it.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::InData { error, .. } => error.remedy(),
@@ -485,6 +507,12 @@ impl Error {
             Self::FewResiduals { .. } => Some("ask for a smaller share, or train from more rows".into()),
             Self::OneTarget { .. } => Some("name another column with {label}".into()),
             Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
+            Self::OneClass { .. } => {
+                Some("add rows of another class, or name the column of the classes with {label}".into())
+            }
+            Self::OneFolder { .. } => {
+                Some("name the folder that holds one folder per class, or a table with a column of classes".into())
+            }
             Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
             Self::MemoryLimit { calibrating: true, .. } => Some(
                 "raise {memory}, leave probabilities out with {calibrate=off}, or learn in one epoch with {online}"
@@ -522,10 +550,8 @@ fn quoted(names: &[String]) -> String {
 }
 
 fn label_of(column: Option<&str>, classes: usize) -> String {
-    column.map_or_else(
-        || classes.to_string(),
-        |column| format!("column `{column}` is the label, and {classes}"),
-    )
+    let classes = count(classes as u64);
+    column.map_or_else(|| classes.clone(), |column| format!("column `{column}` is the label, and {classes}"))
 }
 
 fn at_row(row: Option<usize>) -> String {

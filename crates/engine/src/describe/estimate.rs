@@ -14,7 +14,7 @@ pub enum Plan {
     Auto,
     /// This share of the rows is held out; none if it is 0.
     HoldOut(f64),
-    /// The rows are parted in so many folds.
+    /// The rows are parted in this many folds.
     Folds(usize),
 }
 
@@ -29,7 +29,7 @@ impl Plan {
         match self {
             Self::Auto if is_shared && is_small => Self::Folds(defaults::FOLDS.min(data.len())),
             Self::Auto => Self::HoldOut(defaults::HOLD_OUT),
-            said => said,
+            chosen => chosen,
         }
     }
 

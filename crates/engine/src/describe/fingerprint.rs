@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 const LANES: usize = 8;
-/// So many rows are worth a thread.
+/// How many rows are worth a thread.
 const MANY: usize = 10_000;
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -56,7 +56,7 @@ impl<'scope> Finding<'scope> {
         }
     }
 
-    /// What was found; whoever asks early waits for it.
+    /// The mark; waits until it is found.
     pub(crate) fn get(&self) -> &str {
         self.found.get_or_init(|| match self.thread.take().map(ScopedJoinHandle::join) {
             Some(Ok(found)) => found,

@@ -5,8 +5,10 @@
 
 use crate::error::Error;
 use crate::spec::Spec;
-use rosenblatt_core::{Observer, Totals};
+use rosenblatt_core::Totals;
+use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
 use rosenblatt_data::{Dataset, Source};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 /// What is being done.
@@ -44,8 +46,8 @@ pub trait Monitor {
         false
     }
 
-    /// Whether anybody wants to know how good the model is on the rows it learned from, which takes another look at all of
-    /// them and changes nothing about it.
+    /// Whether to measure how good the model is on the rows it learned from, which takes another look at all
+    /// of them and changes nothing about it.
     fn wants_figures(&self) -> bool {
         true
     }
@@ -56,8 +58,8 @@ pub trait Monitor {
         Ok(Watch { checkpointer: Box::new(()), observer: Box::new(()) })
     }
 
-    /// A stream is about to be learned from. Whoever is asked to stop while the stream is silent finds the learner
-    /// here, as it stands.
+    /// A stream is about to be learned from. A monitor that is asked to stop while the stream is silent finds
+    /// the learner here, as it stands.
     fn online(&mut self, _learner: &Arc<Mutex<dyn Pausable>>) {}
 
     /// Rows of a stream were learned from: the totals so far.
@@ -92,6 +94,39 @@ pub enum CheckpointRequest {
     Save,
     /// A checkpoint, and the end of training.
     SaveAndStop,
+}
+
+/// Asks whether a checkpoint is wanted, and saves what `encode` makes if it is. Whether the run ends here.
+pub(crate) fn keep(
+    checkpointer: &mut Option<&mut dyn Checkpointer>,
+    so_far: &Totals,
+    encode: impl FnOnce() -> Vec<u8>,
+) -> bool {
+    let Some(checkpointer) = checkpointer else { return false };
+    let request = checkpointer.request(so_far);
+    if request != CheckpointRequest::Continue {
+        checkpointer.save(&encode());
+    }
+    request == CheckpointRequest::SaveAndStop
+}
+
+/// Ends a run as soon as the answer to the question whether to stop is yes.
+pub(crate) struct Unless<F>(pub(crate) F);
+
+impl<F: FnMut() -> bool> Unless<F> {
+    fn flow(&mut self) -> ControlFlow<()> {
+        if (self.0)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl<F: FnMut() -> bool> Observer for Unless<F> {
+    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.flow()
+    }
+
+    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.flow()
+    }
 }
 
 /// Who watches one training.

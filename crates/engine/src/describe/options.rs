@@ -223,7 +223,7 @@ pub enum ClassWeights {
     Given(BTreeMap<String, f64>),
 }
 
-/// How several classes are told apart.
+/// How several classes are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Classes {
     /// Each class against all others.
@@ -235,7 +235,7 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// The core's decision for `n_classes` classes; two have one output, whatever is said of more.
+    /// The core's decision for `n_classes` classes; two have one output, whatever the choice for more.
     pub fn decision(self, n_classes: usize) -> Multiclass {
         match self {
             _ if n_classes == 2 => Multiclass::Binary(Binary),

@@ -1,7 +1,8 @@
 //! Rows that can be read again and again: all in memory, or on disk and lent block by block.
 //!
 //! Whatever looks at many rows (training, evaluation, calibration, the fit of a map) asks for them here, so that it is
-//! written once. Where rows are is nobody else's business, except that only rows in memory can be visited in any order.
+//! written once. Other code need not know where rows are, except that only rows in memory can be visited in
+//! any order.
 
 use crate::error::Error;
 use crate::fingerprint::{Fingerprint, fingerprint};
@@ -10,8 +11,8 @@ use rosenblatt_data::{Cached, Dataset, Labels, Schema, View, visit};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// At most this many rows in memory are lent at once, so that whoever works on them is asked now and then whether to
-/// go on.
+/// At most this many rows in memory are lent at once, so that the work on them is asked now and then whether
+/// to go on.
 const AT_ONCE: usize = 4096;
 
 /// Rows and their classes.
@@ -138,8 +139,8 @@ impl<'a> RowSource<'a> {
         let mut listed = Vec::new();
         while let Some((first, view)) = data.next()? {
             let n_here = rest.partition_point(|&row| (row as usize) < first + view.len());
-            let (here, behind) = rest.split_at(n_here);
-            rest = behind;
+            let (here, after) = rest.split_at(n_here);
+            rest = after;
             listed.clear();
             listed.extend(here.iter().map(|&row| row - first as u32));
             if let ControlFlow::Break(why) = work(first, view, &listed) {

@@ -11,6 +11,17 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
+/// The settings that differ: the name of each, what it is `then` and what it is `now`.
+pub(crate) fn differences<T: Serialize>(then: &T, now: &T) -> Vec<(String, Value, Value)> {
+    let [then, mut now] = [then, now].map(|options| serde_json::to_value(options).unwrap_or_default());
+    let Value::Object(then) = then else { return Vec::new() };
+    let pairs = then.into_iter().map(|(name, was)| {
+        let is = now.get_mut(&name).map(Value::take).unwrap_or_default();
+        (name, was, is)
+    });
+    pairs.filter(|(_, was, is)| was != is).collect()
+}
+
 /// Options, and which of them were set. What was not set has its default, unless a race or a model decides it; what was
 /// set counts, even if it is what the default is.
 ///

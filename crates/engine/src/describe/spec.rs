@@ -16,7 +16,7 @@ use crate::task::Task;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::LinearSpace as _;
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Convention, Hyperplanes, MOST_VISITS, Multiclass, Numbers, Order, Params,
+    Algorithm, Average, Bias, Convention, Hyperplanes, MOST_VISITS, Multiclass, Numbers, Order, Params, Plan,
     Ratchet, Readout, Remember, Setup, Weighs,
 };
 use rosenblatt_kernel::{Outline, Removal, kernels, maps};
@@ -328,11 +328,12 @@ impl Spec {
         self.entry.network && self.options.network.as_ref().is_none_or(is_softmax)
     }
 
-    /// How its scores become probabilities: if nothing is said and they are logarithms of odds, these are tried first.
+    /// How its scores become probabilities: by default, if they are logarithms of odds, these are tried
+    /// first.
     pub(crate) fn calibration(&self, wish: Calibrate) -> Option<Method> {
         match wish {
             Calibrate::Auto if self.has_log_odds() => Some(Method::Softmax),
-            said => said.method(),
+            message => message.method(),
         }
     }
 
@@ -371,6 +372,12 @@ impl Spec {
             _ => Order::ShuffleEpoch,
         };
         self.options.order.clone().unwrap_or(suited)
+    }
+
+    /// How long a run over these rows, or all, goes on in this [order](Spec::order).
+    pub(crate) fn plan<'a>(&self, order: &'a Order, rows: Option<&'a [u32]>) -> Plan<'a> {
+        let Options { epochs, seed, max_updates, stop_when_clean, .. } = self.options;
+        Plan { rows, max_updates, stop_when_clean, ..Plan::new(order, epochs, seed) }
     }
 
     /// The feature map that rows go through, if there is one.
@@ -467,8 +474,8 @@ mod tests {
         };
         for name in ["sigmoid", "tanh"] {
             let options = Options { kernel: Some(projected(name)), ..Options::default() };
-            let said = refused(options);
-            assert_eq!(said, "`kernel` should be positive definite for the projectron, but is sigmoid");
+            let message = refused(options);
+            assert_eq!(message, "`kernel` should be positive definite for the projectron, but is sigmoid");
         }
         for name in ["perceptron", "standard", "rosenblatt"] {
             let forgetron = KernelOptions { removal: Removal::Forgetron, ..projected("gaussian") };
@@ -484,8 +491,11 @@ mod tests {
             assert_eq!(spec.is_ok(), is_named, "{}: {}", kernel.name, *FOR_FORGETRON);
         }
         let order = Some(Order::Given);
-        let said = refused(Options { algorithm: "min-over".to_owned(), order, ..Options::default() });
-        assert!(said.contains("a rule that picks the row of smallest margin itself, but is given"), "{said}");
+        let message = refused(Options { algorithm: "min-over".to_owned(), order, ..Options::default() });
+        assert!(
+            message.contains("a rule that picks the row of smallest margin itself, but is given"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -506,14 +516,14 @@ mod tests {
         let negative = refused(kernel(|kernel| kernel.params = params("gamma", Setting::Number(-1.0))));
         assert_eq!(negative, "`gamma` should be scale, auto or a positive number, but is -1");
         for algorithm in ["arow", "batch"] {
-            let said = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
-            assert!(said.contains("one that can learn behind a kernel"), "{said}");
+            let message = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
+            assert!(message.contains("one that can learn behind a kernel"), "{message}");
         }
         for readout in
             [Readout::Pocket, Readout::Averaged(Average::Running), Readout::Averaged(Average::From(2))]
         {
-            let said = refused(Options { readout: Some(readout), ..plain() });
-            assert!(said.contains("with a kernel"), "{said}");
+            let message = refused(Options { readout: Some(readout), ..plain() });
+            assert!(message.contains("with a kernel"), "{message}");
         }
         for (change, expected) in [
             ((|kernel| kernel.budget = Some(0)) as fn(&mut KernelOptions), "at least 1"),
@@ -524,8 +534,8 @@ mod tests {
             ),
             (|kernel| (kernel.budget, kernel.normalised) = (Some(9), true), "what was removed is gone"),
         ] {
-            let said = refused(kernel(change));
-            assert!(said.contains(expected), "{said}");
+            let message = refused(kernel(change));
+            assert!(message.contains(expected), "{message}");
         }
         let budget = Spec::new(kernel(|kernel| kernel.budget = Some(9))).unwrap();
         assert_eq!(budget.readout(), Readout::Last);

@@ -1,7 +1,7 @@
 //! Parts of a data set, as lists of row numbers: every class in the same proportion, by a seed; or by what ties rows
 //! together, so that later rows judge what was learned from earlier ones, and no group is on both sides.
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::rows::RowSource;
 use rosenblatt_core::Random;
 use rosenblatt_data::Dataset;
@@ -58,6 +58,18 @@ pub(crate) fn fold_rows(classes: &[u32], rows: &[u32], n_folds: usize, seed: u64
     folds
 }
 
+/// Parts of all rows of these classes, as many as there are folds: what is learned from all folds but one judges that one.
+pub(crate) fn parts_of_folds(classes: &[u32], n_folds: usize, seed: u64) -> Result<Vec<Part>, Error> {
+    if n_folds < 2 {
+        return refuse("folds", "at least 2", n_folds);
+    }
+    if n_folds > classes.len() {
+        return Err(Error::TooFewRows { folds: n_folds, rows: classes.len() });
+    }
+    let all: Vec<u32> = (0..classes.len() as u32).collect();
+    Ties::default().parts(classes, &all, n_folds, seed)
+}
+
 /// What ties rows together: when each was taken, and which belong together. Rows that nothing ties are drawn alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ties {
@@ -86,7 +98,8 @@ impl Ties {
     /// How many folds can be made of the rows, if groups limit that.
     pub(crate) fn most_folds(&self) -> Option<usize> {
         let groups = self.groups.as_ref().filter(|_| self.times.is_none())?;
-        Some(groups.iter().collect::<HashSet<_>>().len())
+        // A part that holds one group is split like any rows.
+        Some(groups.iter().collect::<HashSet<_>>().len()).filter(|n_groups| *n_groups > 1)
     }
 
     /// What ties these rows, numbered anew in their order.
@@ -370,6 +383,7 @@ mod tests {
             one.split(&classes(), &rows, 0.2, 1).ok(),
             Ties::default().split(&classes(), &rows, 0.2, 1).ok()
         );
+        assert_eq!((one.most_folds(), ties.most_folds()), (None, Some(14)));
         // A large group and four small ones: parts of parts keep groups apart, and the large one is learned from.
         let uneven: Vec<u32> = (0..120).map(|row| if row < 100 { 0 } else { row % 4 + 1 }).collect();
         let tied = Ties::default().in_groups(uneven.clone());

@@ -70,8 +70,8 @@ pub struct Algorithm {
     pub prefer: &'static str,
     /// Its parameters.
     pub params: Vec<Parameter>,
-    /// The learning rate it has unless one is given, and behind a semicolon another where that suits; nothing if it
-    /// takes none.
+    /// The learning rate it has unless one is given, and after a semicolon another where that suits; nothing
+    /// if it takes none.
     pub rate: Option<&'static str>,
     /// Whether a bound on its mistakes is known.
     pub bound: bool,
@@ -119,7 +119,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
-    /// Its value unless somebody says otherwise: a number, or the way it follows from the rows.
+    /// Its default value: a number, or the way it follows from the rows.
     pub default: Value,
     /// Which values make sense.
     pub range: String,
@@ -270,7 +270,7 @@ pub struct FigureSetting {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
-    /// Its value unless somebody says otherwise.
+    /// Its default value.
     pub default: Option<&'static str>,
     /// Which values make sense.
     pub takes: String,

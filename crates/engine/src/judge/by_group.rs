@@ -4,7 +4,6 @@ use super::evaluate::Judged;
 use crate::error::Error;
 use crate::model::Model;
 use crate::statistics::{interval_of_folds, interval_of_mean};
-use crate::targets::targets;
 use crate::task::Task;
 use rosenblatt_data::{Dataset, Labels};
 use serde::Serialize;
@@ -31,15 +30,11 @@ pub fn errors_by_group(
     groups: &[Option<u32>],
     values: &Labels,
 ) -> Result<Vec<GroupError>, Error> {
+    let rows: Vec<u32> = (0..data.len() as u32).collect();
     let losses: Vec<f64> = if model.task() == Task::Numbers {
-        let by_label = targets(&data.into())?;
-        let truths = data.classes().iter().map(|&class| by_label[class as usize]);
-        truths
-            .zip(model.predict_numbers(data.view())?)
-            .map(|(truth, found)| (truth - found).powi(2))
-            .collect()
+        let judged = model.judge_numbers(data, &rows)?;
+        judged.targets.iter().zip(&judged.predicted).map(|(truth, found)| (truth - found).powi(2)).collect()
     } else {
-        let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = Judged::new(model, &mut data.into(), &rows, false, &mut || false)?;
         let pairs = judged.classes.iter().zip(&judged.predicted);
         pairs.map(|(class, found)| f64::from(u8::from(class != found))).collect()

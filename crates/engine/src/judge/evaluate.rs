@@ -1,14 +1,14 @@
 //! How good a model is on rows whose classes are known.
 
 use crate::calibration::{Calibration, Losses, Method, n_curves};
-use crate::error::{Error, refuse};
+use crate::error::Error;
 use crate::keep::held_out;
 use crate::model::{Model, class_scores, each_prediction};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::ranking::curve;
 use crate::rows::RowSource;
 use crate::spec::Spec;
-use crate::split::{Part, folds};
+use crate::split::{Part, parts_of_folds};
 use crate::statistics::interval_of_folds;
 use crate::task::Task;
 use crate::train::Training;
@@ -253,7 +253,7 @@ pub fn evaluate_source<'a>(
     Ok(judged?.evaluation)
 }
 
-/// So many scores may be kept at a time whatever the data are; more, if the data have as many values.
+/// How many scores may be kept at a time whatever the data are; more, if the data have as many values.
 const MOST_SCORES: usize = 1 << 22;
 
 /// Whether the scores of this many rows may be kept at a time. A file of a few bytes a row can name a class in each.
@@ -293,11 +293,11 @@ impl Judged {
         let (mut log_shares, mut shares) = (Vec::new(), Vec::new());
         let mut losses = model.calibration().map(|calibration| (calibration, Losses::default()));
         let in_memory = source.dataset().is_some();
-        each_prediction(model, source, rows, stop, |class, predicted, said| {
+        each_prediction(model, source, rows, stop, |class, predicted, answers| {
             let truth = numbers[class as usize];
             confusion.add(truth as usize, predicted as usize);
             if with_scores || losses.is_some() {
-                class_scores(model, said, &mut of_row);
+                class_scores(model, answers, &mut of_row);
             }
             if let Some((calibration, losses)) = &mut losses {
                 calibration.probabilities(&of_row, &mut shares);
@@ -350,8 +350,8 @@ pub(crate) fn areas(
 /// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
 pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
     let (mut of_row, mut scores, mut classes) = (Vec::new(), Vec::new(), Vec::new());
-    let done = each_prediction(model, &mut data.into(), rows, &mut || false, |class, _, said| {
-        class_scores(model, said, &mut of_row);
+    let done = each_prediction(model, &mut data.into(), rows, &mut || false, |class, _, answers| {
+        class_scores(model, answers, &mut of_row);
         scores.extend(&of_row);
         classes.push(class);
     });
@@ -415,22 +415,7 @@ pub(crate) struct Folds {
 
 impl Folds {
     pub(crate) fn new(data: &Dataset, n_folds: usize, seed: u64) -> Result<Self, Error> {
-        if n_folds < 2 {
-            let (name, expected) = ("folds", "at least 2");
-            return refuse(name, expected, n_folds);
-        }
-        if n_folds > data.len() {
-            return Err(Error::TooFewRows { folds: n_folds, rows: data.len() });
-        }
-        let held = folds(data, n_folds, seed);
-        let mut part = vec![0; data.len()];
-        for (number, rows) in held.iter().enumerate() {
-            for &row in rows {
-                part[row as usize] = number;
-            }
-        }
-        let others = |number| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
-        let parts = held.into_iter().enumerate().map(|(number, rows)| (others(number), rows)).collect();
+        let parts = parts_of_folds(data.classes(), n_folds, seed)?;
         let with_scores = keeps_scores(&data.into(), data.len());
         Ok(Self { parts, fingerprint: crate::model::fingerprint(data), with_scores })
     }
@@ -492,7 +477,7 @@ mod tests {
         let evaluation = evaluate(&model, &data).unwrap();
         assert_eq!(evaluation.majority(), Some((1, 0.5)));
         assert_eq!(evaluation.never_recognised().len(), 2);
-        // One of the three is said of all rows, and a handful of rows tells how well.
+        // One of the three is predicted for all rows, and a handful of rows tells how well.
         assert_eq!(evaluation.hardly_judged().len(), 1);
         let many = Dataset::from_rows(&[[1.0]; 9], &["a", "a", "a", "a", "a", "b", "b", "b", "b"]);
         let evaluation = evaluate(&crate::train(&Spec::default(), &many).unwrap(), &many).unwrap();

@@ -24,12 +24,17 @@ impl HeldOut {
             errors: 0,
             labels: labels.clone(),
             confusion: ConfusionMatrix::new(labels.len()),
-            auc: areas(&self.scores(), &self.classes, labels.len(), &mut || false).unwrap_or_default(),
+            auc: self.areas(),
             probability_scores: Losses::together(&[losses]),
             folds: 1,
         };
         evaluation.with_predictions(&self.classes, &self.predicted);
         evaluation
+    }
+
+    /// The area under the ROC curve of each class, of all rows together.
+    fn areas(&self) -> Vec<Option<f64>> {
+        areas(&self.scores(), &self.classes, self.n_classes, &mut || false).unwrap_or_default()
     }
 
     /// The ROC curve of each class; thresholds are probabilities, if there are any.
@@ -77,6 +82,16 @@ impl HeldOut {
             f64::from(of_row[class as usize]) - next
         };
         self.values.chunks(n_curves(self.n_classes)).zip(&self.classes).map(margin).collect()
+    }
+}
+
+impl Evaluation {
+    /// The areas under the curves that are drawn of the same rows, so that a report says what its curves say; those of a
+    /// sample are others.
+    pub(crate) fn take_areas(&mut self, held_out: Option<&HeldOut>) {
+        if let Some(held_out) = held_out.filter(|held_out| held_out.rows.len() as u64 == self.rows) {
+            self.auc = held_out.areas();
+        }
     }
 }
 

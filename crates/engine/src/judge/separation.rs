@@ -33,7 +33,7 @@ pub fn with_bias(rows: &Rows, bias: Bias) -> (Rows, f64) {
     (if constant == 0.0 { rows.clone() } else { rows.augmented(constant) }, constant)
 }
 
-/// Whether a hyperplane through the origin separates the rows, as far as can be told in time.
+/// Whether a hyperplane through the origin separates the rows, as far as time allows.
 pub fn decide_within(rows: &Rows, most_time: Duration) -> Answer {
     let start = Instant::now();
     let question = Question { bias: false, ..Question::default() };
@@ -61,7 +61,7 @@ fn sided(data: &Dataset, side: impl Fn(u32) -> Option<bool>) -> Result<Rows, Err
 pub struct Sides {
     /// The class on the positive side.
     pub positive: String,
-    /// The class on the other; all others if none is said.
+    /// The class on the other; all others if `None`.
     pub negative: Option<String>,
 }
 
@@ -174,8 +174,8 @@ impl Study {
             "radius": Some(radius).filter(|radius| radius.is_finite()),
             "difficulty": Some(radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
             "mistake-bound": difficulty.map(|difficulty| difficulty.most_mistakes),
-            "perceptron": perceptron.as_ref().map(|told| {
-                json!({ "mistakes": told.mistakes, "epochs": told.epochs, "converged": told.converged })
+            "perceptron": perceptron.as_ref().map(|outcome| {
+                json!({ "mistakes": outcome.mistakes, "epochs": outcome.epochs, "converged": outcome.converged })
             }),
             "cycle": cycle.as_ref().map(|cycle| {
                 json!({ "after-updates": cycle.from, "updates": cycle.steps })

@@ -20,7 +20,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use crate::estimate::Method;
 
-/// So many numbers up to 2 are multiplied before a logarithm is taken of them, which takes longer than all of them.
+/// How many numbers up to 2 are multiplied before one logarithm is taken, which takes longer than all of
+/// them.
 const FACTORS: usize = 64;
 /// Something is measurably better if it is by this many standard errors.
 const MEASURABLE: f64 = 2.0;
@@ -307,7 +308,9 @@ impl Calibration {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         let &Scored { n_classes, scores, classes, named } = rows;
-        let n_wrong = |said: &[u32]| said.iter().zip(classes).filter(|(said, truth)| said != truth).count();
+        let n_wrong = |predicted: &[u32]| {
+            predicted.iter().zip(classes).filter(|(predicted, truth)| predicted != truth).count()
+        };
         let CrossFitted { named: renamed, .. } =
             Self::cross_fitted(method, rows, Naming::MostProbable, stop)?;
         if n_wrong(&renamed) < n_wrong(named) {
@@ -530,7 +533,7 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
-/// Scores so many times the median are far.
+/// Scores this many times the median are far.
 const FAR: f64 = 10.0;
 
 /// Platt's sigmoid. A row far beyond all others and on the wrong side can turn the curve round; where the ranks of the
@@ -558,7 +561,7 @@ const ARRIVED: f64 = 1e-12;
 /// `None` if it is to stop.
 fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve> {
     let near = |score: f64| score.clamp(-most, most);
-    // The unit of scores is nobody's choice: votes count in thousands.
+    // The unit of scores is arbitrary: votes count in thousands.
     let unit = pairs.iter().map(|(score, _)| near(*score).abs()).fold(0.0, f64::max);
     let unit = if unit > 0.0 { unit } else { 1.0 };
     let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
@@ -809,7 +812,7 @@ mod tests {
         let CrossFitted { scores: unknown, named, .. } =
             Calibration::cross_fitted(Method::Platt, &one, Naming::MostProbable, stop).unwrap();
         assert_eq!((unknown, named), (None, vec![1]));
-        // Whoever is asked to stop does.
+        // A fit that is asked to stop does.
         let three = Calibration::fit_or_stop(Method::Platt, 3, &[0.5; 30], &[1; 10], &mut || true);
         assert!(matches!(three, Err(Error::Stopped)));
     }

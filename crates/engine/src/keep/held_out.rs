@@ -7,7 +7,7 @@
 use crate::calibration::n_curves;
 use rosenblatt_core::elementary;
 
-/// So many rows are kept at most.
+/// How many rows are kept at most.
 pub(crate) const MOST_ROWS: usize = 10_000;
 
 /// What was predicted of rows that were not learned from.

@@ -11,7 +11,7 @@ use rosenblatt_kernel::maps::{Choice, FeatureMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// So many rows go through a map at once: enough to use again what is in the cache, few enough to be spread
+/// How many rows go through a map at once: enough to use again what is in the cache, few enough to be spread
 /// over threads.
 const ROWS_AT_ONCE: usize = 64;
 /// The most bytes that mapped rows may take in memory.
@@ -43,14 +43,14 @@ pub(crate) fn outline(
     survey.measure(width);
     let (mut landmarks, mut rest, mut passed) = (SparseRows::default(), wanted, 0);
     let _ = data.each_block(rows, |_, view, listed| {
-        let (chosen, behind) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
+        let (chosen, after) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
         visit!(view, examples => {
             survey.look_again(examples, listed);
             for &place in chosen {
                 landmarks.push(examples.row(listed[place - passed] as usize), width);
             }
         });
-        (rest, passed) = (behind, passed + listed.len());
+        (rest, passed) = (after, passed + listed.len());
         ControlFlow::<()>::Continue(())
     })?;
     Ok((survey.outline(n_rows), landmarks))

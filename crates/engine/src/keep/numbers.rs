@@ -112,7 +112,7 @@ impl HeldNumbers {
 
     /// How far from its prediction the number of a new row lies with this probability, at most; nothing if there are too
     /// few rows to tell.
-    pub(crate) fn reach(&self, share: f64) -> Option<f64> {
+    pub fn reach(&self, share: f64) -> Option<f64> {
         let mut sizes: Vec<f64> = self
             .targets
             .iter()

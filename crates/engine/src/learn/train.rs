@@ -14,7 +14,7 @@ use crate::model::{
     Checkpoint, Mark, Model, Provenance, Watched, each_prediction, encode_checkpoint, expansion, reading,
     training_summary,
 };
-use crate::monitor::{Monitor, Watch};
+use crate::monitor::{Monitor, Watch, keep};
 use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
@@ -35,9 +35,9 @@ use std::thread::Scope;
 pub use crate::monitor::{CheckpointRequest, Checkpointer};
 pub use crate::start::Start;
 
-/// So many rows on disk are mapped at once.
+/// How many rows on disk are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;
-/// So many epochs make up for a copy of the rows without their zeros.
+/// How many epochs make up for a copy of the rows without their zeros.
 const WORTH_A_TWIN: u64 = 3;
 
 /// Trains a model on all rows.
@@ -55,7 +55,7 @@ pub fn train<'a>(spec: &'a Spec, data: impl Into<RowSource<'a>>) -> Result<Model
     Training::new(spec, data).run(&mut ())
 }
 
-/// A training with everything that may be said about it.
+/// A training with all its settings.
 pub struct Training<'a> {
     spec: &'a Spec,
     data: RowSource<'a>,
@@ -146,7 +146,7 @@ impl<'a> Training<'a> {
     }
 
     /// Trains, watched as `monitor` wants it.
-    pub(crate) fn run_for(self, monitor: &mut dyn Monitor) -> Result<Model, Error> {
+    pub fn run_for(self, monitor: &mut dyn Monitor) -> Result<Model, Error> {
         let Watch { mut checkpointer, mut observer } = monitor.training(self.spec, self.data.dataset())?;
         self.checkpointer(&mut *checkpointer).run(&mut *observer)
     }
@@ -208,14 +208,7 @@ impl<'a> Training<'a> {
         let Prepared { map, changed, shape: same_again, mut learner } = prepared;
         let seen = changed.as_ref().or(data.dataset());
         let order = spec.order();
-        let plan = Plan {
-            rows: Some(train_rows),
-            order: &order,
-            seed: options.seed,
-            epochs: options.epochs,
-            max_updates: options.max_updates,
-            stop_when_clean: options.stop_when_clean,
-        };
+        let plan = spec.plan(&order, Some(train_rows));
         let patience = validation.zip(parted.as_ref()).map(|(validation, (_, rows))| Patience {
             rows,
             limit: validation.patience,
@@ -374,7 +367,7 @@ fn support_numbers(kept: &Kept, data: &mut RowSource<'_>, train_rows: &[u32]) ->
             });
             ControlFlow::<()>::Continue(())
         })?;
-        debug_assert!(flow.is_continue(), "nobody stops it");
+        debug_assert!(flow.is_continue(), "nothing stops it");
     }
     let mut numbers = vec![None; rows.len()];
     for (support, row) in found {
@@ -403,7 +396,7 @@ pub(crate) fn hypothesis(
     }
 }
 
-/// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.
+/// The rest of an epoch over rows on disk: what follows the place that the learner has come to.
 fn epoch(
     learner: &mut dyn Learner,
     mut mapper: Option<&mut Mapper>,
@@ -468,7 +461,8 @@ pub fn check_order(spec: &Spec) -> Result<(), Error> {
     Ok(())
 }
 
-/// Brings a fresh learner, which is to make so many epochs of this many visits, to where the checkpoint stood.
+/// Brings a fresh learner, which is to make `n_epochs` epochs of this many visits, to where the checkpoint
+/// stood.
 fn restore(
     learner: &mut dyn Learner,
     n_epochs: u64,
@@ -481,7 +475,7 @@ fn restore(
         return refuse(error.to_string());
     }
     let Totals { epochs, rounds, .. } = learner.totals();
-    // Whole, but made up: nobody can have seen more rows than there were.
+    // Whole, but made up: a run cannot have seen more rows than there were.
     if epochs > n_epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {
         return refuse(format!("{rounds} rounds cannot have been made in {epochs} epochs"));
     }
@@ -586,7 +580,7 @@ fn class_weights(
     weights_by_counts(asked, labels, &counts)
 }
 
-/// How much each class counts where it has so many rows; nothing if all count alike.
+/// How much each class counts where it has this many rows; nothing if all count alike.
 pub(crate) fn weights_by_counts(
     asked: &ClassWeights,
     labels: &Labels,
@@ -621,7 +615,7 @@ struct Patience<'a> {
     watched: Watched,
 }
 
-/// A mark that costs a look at how rows are read, taken when somebody wants it.
+/// A mark that costs a look at how rows are read, taken when it is wanted.
 struct LazyMark<'a> {
     mark: Option<Mark>,
     make: &'a dyn Fn() -> Mark,
@@ -648,14 +642,9 @@ struct Keeping<'a, 's, 'k, 'm> {
 
 impl Observer for Keeping<'_, '_, '_, '_> {
     fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(checkpointer) = &mut self.checkpointer else { return ControlFlow::Continue(()) };
-        let wants = checkpointer.request(so_far);
-        if wants == CheckpointRequest::Continue {
-            return ControlFlow::Continue(());
-        }
         let watched = self.patience.as_ref().map(|patience| &patience.watched);
-        checkpointer.save(&encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched));
-        if wants == CheckpointRequest::Save {
+        let encode = || encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched);
+        if !keep(&mut self.checkpointer, so_far, encode) {
             return ControlFlow::Continue(());
         }
         self.ended = Ok(true);
@@ -742,8 +731,8 @@ mod tests {
         };
         assert!(fitted(&[2, 0, 1]).is_ok());
         for rows in [&[7, 8, 9][..], &[0, 1], &[0, 1, 2, 3], &[]] {
-            let said = fitted(rows).unwrap_err().to_string();
-            assert!(said.contains("lists every row") && said.contains("for rows 0 to 2"), "{said}");
+            let message = fitted(rows).unwrap_err().to_string();
+            assert!(message.contains("lists every row") && message.contains("for rows 0 to 2"), "{message}");
         }
     }
 
@@ -758,8 +747,8 @@ mod tests {
             .run(&mut ());
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
-        let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
-        assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
+        let message = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
+        assert!(message.contains("overflow") && message.contains("unit norm"), "{message}");
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }

@@ -168,9 +168,9 @@ fn by_column(model: &Model, weighed: Vec<Contribution>) -> Vec<Contribution> {
     for bend in &bends.columns {
         let run = bends.place(bend.feature as usize);
         let (before, others) = rest.split_at(rest.partition_point(|part| part.feature < run.start));
-        let (parts, behind) = others.split_at(others.partition_point(|part| part.feature < run.end));
+        let (parts, after) = others.split_at(others.partition_point(|part| part.feature < run.end));
         whole.extend(before);
-        rest = behind;
+        rest = after;
         if !parts.is_empty() {
             let hats = parts.iter().map(|part| (part.feature - run.start, part.value));
             whole.push(Contribution {

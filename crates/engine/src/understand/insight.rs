@@ -273,7 +273,7 @@ enum Weights {
 }
 
 impl Weights {
-    /// So many weights take little room, zeros and all.
+    /// How many weights take little room, zeros and all.
     const MOST: usize = 1 << 21;
 
     fn new(n_weights: usize) -> Self {
@@ -432,7 +432,7 @@ pub fn margins(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> 
         let margin = |&row: &u32| {
             predictor.predict(examples.row(row as usize));
             let class = numbers[examples.class(row as usize) as usize];
-            // A class the model never heard of is behind all others.
+            // A class the model never heard of comes after all others.
             let is_known = (class as usize) < model.labels().len();
             if is_known { predictor.margin(class) / length } else { f64::NEG_INFINITY }
         };

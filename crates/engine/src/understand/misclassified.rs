@@ -28,13 +28,13 @@ pub fn misclassified(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Misclas
     let (_, numbers) = matched(model, data);
     let (mut scores, mut shares) = (Vec::new(), Vec::new());
     let mut wrong = Vec::new();
-    model.each_of(data.view(), rows, |row, given, said| {
+    model.each_of(data.view(), rows, |row, given, answers| {
         let truth = data.classes()[row as usize];
         let known_as = numbers[truth as usize];
         if given == known_as {
             return;
         }
-        class_scores(model, said, &mut scores);
+        class_scores(model, answers, &mut scores);
         let probability = model.calibration().map(|calibration| {
             calibration.probabilities(&scores, &mut shares);
             shares[given as usize]

@@ -34,7 +34,7 @@ pub fn courses(model: &Model) -> Result<Vec<Course>, Error> {
     }
     let Some(planes) = model.planes() else { return Err(Error::NotLinear) };
     let schema = model.schema();
-    if schema.is_some_and(|schema| !schema.crosses.is_empty()) {
+    if schema.is_some_and(|schema| !schema.crosses.is_empty() || !schema.surfaces().is_empty()) {
         return refuse("columns that are crossed add nothing by themselves; train without crosses");
     }
     let scaler = schema.and_then(|schema| schema.scaler.as_ref());

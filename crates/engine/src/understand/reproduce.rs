@@ -91,15 +91,8 @@ impl Visitor for Learn<'_, '_> {
         let (rule, decision) = (rules::Perceptron::default(), OneVsRest::new(self.n_classes));
         let mut run = Run::from_parts(rule, space, (), decision, convention, Vec::new(), seed);
         let last = epochs.last().copied().unwrap_or(0.0);
-        let plan = Plan {
-            rows: None,
-            order: &Order::ShuffleOnce,
-            seed,
-            epochs: last.ceil() as u64,
-            max_updates: None,
-            // An epoch without a mistake leaves all others without one.
-            stop_when_clean: true,
-        };
+        // An epoch without a mistake leaves all others without one, and ends the run.
+        let plan = Plan::new(&Order::ShuffleOnce, last.ceil() as u64, seed);
         let n_rounds = last * examples.len() as f64;
         run.fit(examples, &plan, &mut Tell { tell: self.tell, n_rounds });
         let moments: Vec<u64> =
@@ -169,12 +162,14 @@ mod tests {
         let (train, test) = (pictures(400, 1), pictures(200, 2));
         let experiment =
             |epochs| FreundSchapire { degree: 2, epochs, seed: 5, largest: 255.0, device: DeviceChoice::Cpu };
-        let mut told = Vec::new();
-        let all = freund_schapire(&experiment(&[0.1, 1.0, 2.0]), &train, &test, &mut |done| told.push(done))
-            .unwrap();
+        let mut progress = Vec::new();
+        let all =
+            freund_schapire(&experiment(&[0.1, 1.0, 2.0]), &train, &test, &mut |done| progress.push(done))
+                .unwrap();
         assert_eq!(all.len(), 3);
         assert!(
-            told.windows(2).all(|pair| pair[0] <= pair[1]) && told.last().is_some_and(|done| *done <= 1.0)
+            progress.windows(2).all(|pair| pair[0] <= pair[1])
+                && progress.last().is_some_and(|done| *done <= 1.0)
         );
         let first = freund_schapire(&experiment(&[0.1]), &train, &test, &mut |_| ()).unwrap();
         assert_eq!(first[0], all[0], "a tenth of an epoch is the beginning of two");

@@ -12,14 +12,14 @@ use crate::rows::RowSource;
 use crate::slice::sample;
 use crate::statistics::interval_of_mean;
 use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
-use rosenblatt_data::{ColumnKind, Schema, visit};
+use rosenblatt_data::{Bends, ColumnKind, Schema, visit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// How often the values of a column are shuffled.
 const DRAWS: usize = 3;
-/// Among so many rows, and fewer where a prediction takes long.
+/// Among this many rows, and fewer where a prediction takes long.
 const MOST_ROWS: usize = 2_000;
 const MOST_SLOW_ROWS: usize = 200;
 
@@ -27,6 +27,8 @@ const MOST_SLOW_ROWS: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Shuffling {
     columns: Vec<(String, Range<usize>)>,
+    /// How columns bend that have surfaces together.
+    bends: Option<Bends>,
     /// Of each column, the rise of the loss of every row.
     rises: Vec<Vec<f64>>,
     has_probabilities: bool,
@@ -39,6 +41,7 @@ impl Shuffling {
         Self {
             rises: vec![Vec::new(); columns.len()],
             columns,
+            bends: surfaces_of(schema),
             has_probabilities: model.calibration().is_some(),
         }
     }
@@ -48,6 +51,7 @@ impl Shuffling {
         let columns = Self::columns_of(width, schema, model);
         if columns.len() == self.columns.len() {
             self.columns = columns;
+            self.bends = surfaces_of(schema);
         }
     }
 
@@ -123,6 +127,17 @@ impl Shuffling {
                         features.extend(&row.features[range.clone()]);
                         values.extend(&row.values[range]);
                     }
+                    if let Some(bends) = &self.bends {
+                        let end = features.partition_point(|feature| *feature < bends.surfaces[0].start);
+                        features.truncate(end);
+                        values.truncate(end);
+                        let entries: Vec<(u32, f64)> =
+                            features.iter().copied().zip(values.iter().copied()).collect();
+                        for (feature, product) in bends.crossed(&entries) {
+                            features.push(feature);
+                            values.push(product);
+                        }
+                    }
                     sums[place] += loss(&features, &values, own.class) - known[place];
                 }
             }
@@ -149,6 +164,12 @@ impl Shuffling {
         let found = Importance { measure, columns };
         Some(found).filter(|found| !found.columns.is_empty() && found.is_possible())
     }
+}
+
+/// How columns bend, if some of them have surfaces together.
+fn surfaces_of(schema: Option<&Schema>) -> Option<Bends> {
+    let bends = schema.and_then(|schema| schema.bends.clone());
+    bends.filter(|bends| !bends.surfaces.is_empty())
 }
 
 /// How the features of a model vary over a sample of the rows it learned from: all of them, or those that contribute most

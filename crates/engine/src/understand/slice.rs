@@ -157,7 +157,9 @@ pub fn sample(n_rows: usize, most: usize, seed: u64) -> Vec<usize> {
 }
 
 /// What every class has for it in every row, row after row: the class that is named has most. For two classes the second
-/// has what speaks for it, the first the same against it.
+/// has what speaks for it, the first the same against it. With pairs of classes it is the lowest score that a class has
+/// against another, as duels won are whole numbers and would put all rows on a few spots; a class that beats all others
+/// has most, and is named.
 ///
 /// ```
 /// use rosenblatt::slice::standings;
@@ -173,7 +175,12 @@ pub fn standings(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     let verdict = model.verdict();
     let (mut all, mut of_classes) = (Vec::with_capacity(rows.len()), Vec::new());
+    let by_pairs = stands_by_pairs(model);
     model.each_of(data.view(), &rows, |_, _, scores| {
+        if by_pairs {
+            all.push(lowest_of_pairs(scores, model.labels().len()));
+            return;
+        }
         class_scores(model, scores, &mut of_classes);
         all.push(match (&verdict, of_classes.as_slice()) {
             (Some(verdict), scores) => verdict.standings(scores),
@@ -184,9 +191,27 @@ pub fn standings(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
     all
 }
 
+/// Whether [`standings`] are scores of pairs of classes. The class that is named may then have less than another: where
+/// none beats all others, votes decide.
+pub fn stands_by_pairs(model: &Model) -> bool {
+    model.has_pairs() && model.verdict().is_none_or(|verdict| verdict.costs.is_none())
+}
+
+/// The lowest score that each class has against another, given those of all pairs.
+fn lowest_of_pairs(scores: &[f64], n_classes: usize) -> Vec<f64> {
+    let mut lowest = vec![f64::INFINITY; n_classes];
+    let pairs = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
+    for ((a, b), &score) in pairs.zip(scores) {
+        lowest[a] = lowest[a].min(score);
+        lowest[b] = lowest[b].min(-score);
+    }
+    lowest
+}
+
 /// What [`standings`] of a model are, in a word or two.
 pub fn standing_unit(model: &Model) -> &'static str {
     match model.verdict() {
+        _ if stands_by_pairs(model) => "lowest pairwise score",
         None => "score",
         Some(verdict) if verdict.costs.is_some() => "expected saving",
         Some(verdict) if verdict.calibration.method() == Method::Platt => "log-odds",
@@ -274,7 +299,7 @@ fn principal<E: Examples>(
         }
     }
     for axis in &mut axes {
-        // Which way an axis points is nobody's choice: its largest part points forward.
+        // The direction of an axis is arbitrary: its largest part points forward.
         let largest = axis
             .iter()
             .copied()

@@ -123,15 +123,16 @@ pub struct TopFeatures<'m> {
 
 impl Model {
     /// What the model is, as JSON, whatever its task: [`Model::summary`] of rows, with tags
-    /// [what was learned](crate::tagger::Tagger::insight) of sentences. At most `most` features of every class or tag are told.
+    /// [what was learned](crate::tagger::Tagger::insight) of sentences. At most `most` features of every
+    /// class or tag are listed.
     pub fn describe(&self, most: usize) -> Value {
         match self.tagger() {
             Some(tagger) if most == 0 => tagger.summary(),
             Some(tagger) => tagger.insight(most),
             None => {
-                let mut told = json!(self.summary(most));
-                told["task"] = json!(self.task());
-                told
+                let mut summary = json!(self.summary(most));
+                summary["task"] = json!(self.task());
+                summary
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Files that say anything at all, with lengths and checksum put right, so that what lies behind is reached.
+//! Files that say anything at all, with lengths and checksum put right, so that the code after those checks
+//! is reached.
 //!
 //! Execution `k` is a function of `k` alone: a finding is repeated by naming it. The header is changed as the tree that
 //! it is, the arrays as numbers; now and then bytes are changed as they come.
@@ -266,8 +267,8 @@ fn look(bytes: &[u8]) -> Result<Believed, &'static str> {
         return Ok(Believed::Checkpoint);
     }
     let Ok(model) = Model::from_bytes(bytes) else { return Ok(Believed::Nothing) };
-    let told = serde_json::to_string(&model.summary(5)).map_err(|_| "a summary that is no JSON")?;
-    if told.is_empty() {
+    let printed = serde_json::to_string(&model.summary(5)).map_err(|_| "a summary that is no JSON")?;
+    if printed.is_empty() {
         return Err("an empty summary");
     }
     let again = model.to_bytes();

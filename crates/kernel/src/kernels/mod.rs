@@ -167,7 +167,7 @@ pub struct Info {
     pub prefer: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// How its [`GAMMA`] follows from the rows if nobody says otherwise; the parameter's default if it does not.
+    /// How its [`GAMMA`] follows from the rows unless you set it; the parameter's default if it does not.
     pub gamma: Option<Setting>,
     /// Whether it is positive definite: a product in some space, as proofs and projections need it.
     pub positive_definite: bool,
@@ -213,7 +213,7 @@ impl Info {
         self.params.iter().any(|param| param.name == name)
     }
 
-    /// What a parameter is set to if nobody says otherwise.
+    /// What a parameter is set to by default.
     pub fn default_of(&self, param: &Param) -> Setting {
         let follows = self.gamma.filter(|_| follows_from_rows(param));
         follows.unwrap_or(Setting::Number(param.default))
@@ -267,7 +267,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A kernel with the parameters it has if nobody says otherwise.
+    /// A kernel with its default parameters.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
@@ -362,7 +362,7 @@ impl Choice {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// Nobody knows a kernel of this name.
+    /// There is no kernel of this name.
     Unknown(String),
     /// A parameter was given that the kernel does not have.
     NoParameter {
@@ -471,12 +471,15 @@ mod tests {
     fn wrong_parameters_are_refused_with_the_reason() {
         let polynomial = Choice::named("poly");
         let zero = polynomial.clone().with("degree", Setting::Number(0.0));
-        let said = refused(&zero, &outline());
-        assert_eq!(said, "`degree` should be a whole number from 1 to 64, but is 0");
+        let message = refused(&zero, &outline());
+        assert_eq!(message, "`degree` should be a whole number from 1 to 64, but is 0");
         for gamma in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
             let negative = Choice::named("rbf").with("gamma", Setting::Number(gamma));
-            let said = refused(&negative, &outline());
-            assert_eq!(said, format!("`gamma` should be scale, auto or a positive number, but is {gamma}"));
+            let message = refused(&negative, &outline());
+            assert_eq!(
+                message,
+                format!("`gamma` should be scale, auto or a positive number, but is {gamma}")
+            );
         }
         let open = polynomial.clone().with("degree", Setting::Auto);
         assert!(refused(&open, &outline()).ends_with("but is auto"));
@@ -501,8 +504,8 @@ mod tests {
         let mut value = [white];
         kernel.finish(&mut value, white, &[white]);
         assert!(value[0] > f64::from(f32::MAX) && value[0].is_finite());
-        let said = refused(&choice(64.0), &pixels);
-        assert!(said.contains("overflow") && said.contains("degree 64"), "{said}");
+        let message = refused(&choice(64.0), &pixels);
+        assert!(message.contains("overflow") && message.contains("degree 64"), "{message}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Values that somebody else has computed: column `j` of a row is its kernel value with row `j`.
+//! Values computed elsewhere: column `j` of a row is its kernel value with row `j`.
 //!
 //! The training data is a square matrix. A support vector is then known by its number alone: it is stored as the
 //! unit vector of that number, whose product with a row is the value the row has there.

@@ -103,7 +103,7 @@ pub fn find(name: &str) -> Option<&'static Info> {
     MAPS.iter().find(|info| info.name == name || info.aliases.contains(&name))
 }
 
-/// The kernel that a map stands in for if nobody says otherwise.
+/// The kernel that a map approximates by default.
 pub fn usual_kernel(map: &str) -> &'static str {
     find(map).and_then(|info| info.kernels.first().copied()).unwrap_or("rbf")
 }
@@ -278,7 +278,7 @@ impl FeatureMap for Restored {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MapError {
-    /// Nobody knows a map of this name.
+    /// There is no map of this name.
     Unknown(String),
     /// The kernel is wrong, with or without a map.
     Kernel(KernelError),
@@ -506,23 +506,23 @@ mod tests {
 
     #[test]
     fn wrong_choices_are_refused_with_the_cure() {
-        let said = |name: &str, size, kernel: &str| {
+        let message = |name: &str, size, kernel: &str| {
             choice(name, size, kernels::Choice::named(kernel)).check().unwrap_err().to_string()
         };
         assert_eq!(
-            said("furrier", 8, "rbf"),
+            message("furrier", 8, "rbf"),
             "`map` should be one of fourier, nystroem, sketch, but is `furrier`"
         );
         assert_eq!(
-            said("sketch", 100, "poly"),
+            message("sketch", 100, "poly"),
             "`map-size` should be a power of two for a sketch, but is 100"
         );
-        assert_eq!(said("nystroem", 0, "rbf"), "`map-size` should be from 1 to 1048576, but is 0");
+        assert_eq!(message("nystroem", 0, "rbf"), "`map-size` should be from 1 to 1048576, but is 0");
         let wrong =
             "the map `fourier` cannot stand in for the kernel `polynomial`; `nystroem` or `sketch` can";
-        assert_eq!(said("fourier", 8, "poly"), wrong);
-        assert!(said("nystroem", 8, "precomputed").ends_with("no map can"));
-        assert!(said("fourier", 8, "rfb").contains("one of linear, polynomial"));
+        assert_eq!(message("fourier", 8, "poly"), wrong);
+        assert!(message("nystroem", 8, "precomputed").ends_with("no map can"));
+        assert!(message("fourier", 8, "rfb").contains("one of linear, polynomial"));
         let wide = choice("fourier", 1 << 20, kernels::Choice::named("rbf"));
         assert!(wide.restore(1000, Some(1.0), None).unwrap_err().to_string().contains("lower `map-size`"));
     }

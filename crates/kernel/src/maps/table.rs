@@ -4,7 +4,7 @@ use super::SparseRows;
 use crate::kernels::Sum;
 use rosenblatt_core::{Dense, Row, Sparse};
 
-/// So many outputs are worked on at a time: what some hundred features hold of them stays in the cache while the
+/// How many outputs are computed at a time: what some hundred features hold of them stays in the cache while the
 /// rows of a block go by.
 const TILE: usize = 256;
 

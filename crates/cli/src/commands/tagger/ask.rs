@@ -7,10 +7,11 @@ use crate::report::short_number;
 use crate::ui::{self, count, percent};
 use rosenblatt::data::{SentenceFormat, Sentences};
 use rosenblatt::files::is_stdout;
-use rosenblatt::sequence::spans::{Agreement, Count};
+use rosenblatt::sequence::spans::Agreement;
 use rosenblatt::tagger::{Room, Tagger, Telling, agreement_report};
 use rosenblatt_data::Source;
 use rosenblatt_data::write::NewFile;
+use rosenblatt_figures::{list_labels, list_spans};
 use std::fmt::Write as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
@@ -137,28 +138,13 @@ pub(in crate::commands) fn evaluate(args: &evaluate::Args, tagger: Tagger<'_>) -
             count(agreement.unknown)
         );
     }
-    let all = agreement.all_spans();
-    let row = |name: &str, count_of: &Count| {
-        let two = |share: f64| format!("{:.2} %", share * 100.0);
-        let Count { gold, found, .. } = *count_of;
-        vec![
-            name.to_owned(),
-            two(count_of.precision()),
-            two(count_of.recall()),
-            format!("{:.2}", count_of.f1() * 100.0),
-            count(gold),
-            count(found),
-        ]
-    };
-    let heads =
-        |what: &str| [what, "precision", "recall", "F1", "there", "found"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = if agreement.has_spans() {
+    let rows = if agreement.has_spans() {
         let _ = writeln!(text, "sentences with labels that may not follow each other: {}", agreement.invalid);
-        let of_types = agreement.spans.iter().map(|(name, count)| row(name, count));
-        [heads("spans"), row("all", &all)].into_iter().chain(of_types).collect()
+        list_spans(&agreement)
     } else {
-        let labels = agreement.labels.iter().take(LISTED_LABELS);
-        std::iter::once(heads("label")).chain(labels.map(|(name, count)| row(name, count))).collect()
+        let mut rows = list_labels(&agreement);
+        rows.truncate(1 + LISTED_LABELS);
+        rows
     };
     ui::print(&format!("{text}\n{}", ui::table(&rows)))
 }

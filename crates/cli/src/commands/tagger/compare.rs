@@ -134,16 +134,16 @@ fn as_json(
         })
     };
     let trial = |trial: &TaggerTrial| {
-        let mut told = one(&trial.whole());
-        told["algorithm"] = json!(trial.options.rule());
-        told["features"] = json!(attributes(&sets[trial.candidate], &trial.options));
-        told["history"] = json!(trial.options.history);
-        told["attributes"] = json!(trial.attributes);
-        told["spread"] = json!(trial.deviation());
-        told["mistakes"] = json!(trial.mistakes);
-        told["folds"] = trial.folds.iter().map(one).collect();
-        told["seconds"] = json!(seconds(trial));
-        told
+        let mut entry = one(&trial.whole());
+        entry["algorithm"] = json!(trial.options.rule());
+        entry["features"] = json!(attributes(&sets[trial.candidate], &trial.options));
+        entry["history"] = json!(trial.options.history);
+        entry["attributes"] = json!(trial.attributes);
+        entry["spread"] = json!(trial.deviation());
+        entry["mistakes"] = json!(trial.mistakes);
+        entry["folds"] = trial.folds.iter().map(one).collect();
+        entry["seconds"] = json!(seconds(trial));
+        entry
     };
     let failed = |(options, error): &(TaggerOptions, rosenblatt::Error)| json!({ "algorithm": options.rule(), "reason": error.to_string() });
     json!({

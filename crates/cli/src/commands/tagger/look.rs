@@ -6,33 +6,29 @@ use crate::commands::report::{self, Written};
 use crate::failure::Failure;
 use crate::report::short_number;
 use crate::ui;
-use rosenblatt::Error;
 use rosenblatt::tagger::{Tagger, agreement_report, estimate_report};
 use rosenblatt_data::Source;
-use rosenblatt_figures::TaggerReport;
+use rosenblatt_figures::{TaggerReport, list_attributes};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// So many mistakes are shown on a page.
 const SHOWN: usize = 12;
 
-pub(in crate::commands) fn inspected(tagger: Tagger<'_>) -> Result<String, Failure> {
+pub(in crate::commands) fn inspected(tagger: Tagger<'_>) -> String {
     let n_labels = tagger.labels().len() as u32;
     let mut text = describe(tagger);
     if let Some(votes) = tagger.tagging().votes() {
         let voters = ui::counted(votes.len() as u64, "hypothesis votes", "hypotheses vote");
         let _ = writeln!(text, "{voters}: there are no weights of its own to list");
-        return Ok(text);
+        return text;
     }
     text.push_str("\nstrongest attributes\n");
     let shown = n_labels.min(LISTED_LABELS as u32);
     let row = |label: u32| {
-        let tops = tagger.top_attributes(label, 4)?;
-        let tops: Vec<String> =
-            tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect();
-        Ok(vec![tagger.labels()[label as usize].clone(), tops.join("  ")])
+        vec![tagger.labels()[label as usize].clone(), list_attributes(tagger, label, 4).join("  ")]
     };
-    text.push_str(&ui::table(&(0..shown).map(row).collect::<Result<Vec<_>, Error>>()?));
+    text.push_str(&ui::table(&(0..shown).map(row).collect::<Vec<_>>()));
     text.push_str("\nlabels that follow each other: by row the label before\n");
     let shown = n_labels.min(12);
     let names = (0..shown).map(|label| tagger.labels()[label as usize].clone());
@@ -50,7 +46,7 @@ pub(in crate::commands) fn inspected(tagger: Tagger<'_>) -> Result<String, Failu
     if shown < n_labels {
         let _ = writeln!(text, "and {} labels more; --json has all", n_labels - shown);
     }
-    Ok(text)
+    text
 }
 
 /// One page about a model of tags.

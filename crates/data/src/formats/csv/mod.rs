@@ -125,7 +125,7 @@ struct Rows<T> {
     tail_marks: Marks,
     /// Room for the numbers of some rows.
     values: Vec<T>,
-    /// The last rows of a text, and something behind them.
+    /// The last rows of a text, and something after them.
     tail: Vec<u8>,
     cells: Vec<Cell>,
 }
@@ -266,7 +266,7 @@ impl<T: Stored> Rows<T> {
     }
 
     /// Adds the first record of `text` to `block`. Returns how many bytes and line ends it is, or nothing
-    /// if it goes on behind the text. It begins `at` a byte of the chunk, behind so many lines.
+    /// if it goes on after the text. It begins `at` a byte of the chunk, after a number of lines.
     fn parse_one(
         &mut self,
         text: &[u8],
@@ -364,8 +364,8 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
 }
 
 impl<T: Stored> Quick<'_, T> {
-    /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
-    /// nothing, and then nothing is said about the row and nothing added.
+    /// Adds the numbers of the row at hand. Returns its label's number and the place after the line end; or
+    /// nothing, and then it reports nothing and adds nothing.
     #[inline(always)]
     fn row<D: Digits>(&mut self, digits: D) -> Option<(u32, usize)> {
         let (text, delimiter) = (self.text, self.delimiter);
@@ -633,7 +633,7 @@ mod tests {
         let error = rows(PENGUINS, &penguins(Missing::Error)).unwrap_err();
         assert_eq!((error.kind(), error.position().line), (ErrorKind::Missing, Some(3)));
         let mean = load_source(&source(PENGUINS), &penguins(Missing::Mean)).unwrap();
-        // Two values are told apart by one feature; a missing one is the most frequent.
+        // One feature separates two values; a missing one is the most frequent.
         assert_eq!(mean.feature_names().unwrap(), ["island=T", "mass", "sex=m"]);
         let entries = |label: &str, row: &[f64]| {
             let stored = row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0);
@@ -656,14 +656,14 @@ mod tests {
         );
         assert_eq!(stored(Missing::Median), stored(Missing::Mean));
         let notes = |missing| load_with_schema(&source(PENGUINS), &penguins(missing)).unwrap().1.notes;
-        let said = "2 of 12 cells were missing, and filled in: median".to_owned();
-        assert!(notes(Missing::Median).contains(&said), "{:?}", notes(Missing::Median));
+        let note = "2 of 12 cells were missing, and filled in: median".to_owned();
+        assert!(notes(Missing::Median).contains(&note), "{:?}", notes(Missing::Median));
         assert!(!notes(Missing::Drop).iter().any(|note| note.contains("filled in")));
         assert_eq!(stored(Missing::MostFrequent)[1], entries("A", &[1.0, 10.0, 0.0]));
         // Neither of two values is half of both.
         assert_eq!(stored(Missing::Zero)[1], entries("A", &[1.0, 0.0, 0.0]));
         assert_eq!(stored(Missing::Zero)[2], entries("G", &[0.0, 30.0, 0.5]));
-        // Dropped rows leave no categories behind: sex=f occurs only in one of them.
+        // Dropped rows leave no categories: sex=f occurs only in one of them.
         let dropped = load_source(&source(PENGUINS), &penguins(Missing::Drop)).unwrap();
         assert_eq!(dropped.feature_names().unwrap(), ["island=T", "mass", "sex=m"]);
         assert_eq!(stored(Missing::Drop), [entries("A", &[1.0, 10.0, 1.0]), entries("G", &[0.0, 20.0, 1.0])]);
@@ -690,7 +690,7 @@ mod tests {
             let error = rows(text, &strict).unwrap_err();
             assert!(error.message().contains(words), "{error}");
         }
-        // What is new is left out and told.
+        // What is new is left out and reported.
         let new = "a,b,c,d,label\n1,w,3,4,x\n4,v,6,5,y\n";
         let (data, schema) = crate::load::load_with_schema(&source(new), &how).unwrap();
         assert_eq!(data.len(), 2);
@@ -719,12 +719,13 @@ mod tests {
         rows.clear(&mut quick);
         rows.clear(&mut plain);
         let text = window.lines().unwrap();
-        let told = |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
-        let expected = told(rows.parse_plainly(text, &mut plain));
+        let outcome_of =
+            |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+        let expected = outcome_of(rows.parse_plainly(text, &mut plain));
         if rows.steps.is_empty() {
             return None;
         }
-        assert_eq!(told(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
+        assert_eq!(outcome_of(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
         // Zeros have signs, too, which only their words tell.
         assert_eq!(format!("{:?}", quick.matrix), format!("{:?}", plain.matrix), "{shown}");
         assert_eq!(quick.classes, plain.classes, "{shown}");

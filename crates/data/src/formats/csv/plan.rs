@@ -27,7 +27,7 @@ pub(super) struct TablePlan {
 /// Columns that can be read quickly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// So many columns of numbers, side by side.
+    /// This many columns of numbers, side by side.
     Numbers(usize),
     Label,
     Ignore,
@@ -38,7 +38,7 @@ pub(super) enum Step {
     },
 }
 
-/// The first records, and what they say about the table. The cells lie one behind the other: a memory of its
+/// The first records, and what they say about the table. The cells are contiguous: a memory of its
 /// own for each would be most of what a reader needs.
 struct Sample {
     contents: Vec<u8>,

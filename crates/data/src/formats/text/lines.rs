@@ -1,7 +1,7 @@
 //! A text a line: `label<TAB>text`.
 //!
-//! The first tab ends the label, later ones are part of the text, and quotes mean nothing. The label stands behind
-//! the last tab if the label column is `-1` or `2`, and nowhere if it is said to be absent or if data to be labelled
+//! The first tab ends the label, later ones are part of the text, and quotes mean nothing. The label comes after
+//! the last tab if the label column is `-1` or `2`, and nowhere if it is set to absent or if data to be labelled
 //! has no tab in its first line. A first line `label` `text` is a header. Blank lines are skipped. A text without
 //! words is a row without features. Lines must be UTF-8.
 

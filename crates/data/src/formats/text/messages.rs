@@ -38,7 +38,7 @@ const WINDOWS_1252: [char; 32] = [
 #[derive(Debug)]
 pub(crate) struct Message;
 
-/// So many folders that are classes are named.
+/// How many folders that are classes are named.
 const NAMED_FOLDERS: usize = 8;
 
 /// A folder of files per class.
@@ -158,7 +158,7 @@ fn is_odd(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0E..=0x1A | 0x7F)
 }
 
-/// Whether bytes may be text: hardly any control characters but those that texts have. A few are slips of whoever wrote
+/// Whether bytes may be text: hardly any control characters but those that texts have. A few are slips of the author of
 /// it; one in eight, or many of them, are no text.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let n_odd = bytes.iter().filter(|byte| is_odd(**byte)).count();
@@ -404,7 +404,7 @@ mod tests {
         write("new/3", b"");
         let flat = Source::find(folder.path().join("new")).unwrap();
         assert_eq!(read_rows(&flat, &to_label).unwrap().len(), 3);
-        // Lines with labels are lines all the same, and a file that is said to be lines is.
+        // Lines with labels are lines all the same, and a file whose format is set to lines is.
         assert_eq!(
             read_rows(&Source::bytes("t", *b"ham\tsee you\nspam\twin a lot\n"), &how).unwrap().len(),
             2

@@ -1,7 +1,7 @@
 //! Text to be classified: a message a line with its label, a folder of files per class, mail.
 //!
 //! What is common to them is here: a text becomes a row, or is taken into the survey. How texts stand in their
-//! file is told by [`lines`] and [`messages`]; how words become features is [`crate::encode`]'s business.
+//! file is the matter of [`lines`] and [`messages`]; how words become features is [`crate::encode`]'s business.
 
 mod lines;
 mod messages;

@@ -17,8 +17,8 @@ mod sample;
 
 pub use crate::monitor::Progress;
 pub use judge::Metric;
-pub(crate) use portfolio::BENDS;
 pub use portfolio::portfolio;
+pub(crate) use portfolio::{BENDS, crossed};
 pub use sample::Rescale;
 pub(crate) use sample::{gather, standardised};
 
@@ -223,7 +223,7 @@ pub fn race(
     options: &RaceOptions,
     spectator: &mut dyn Spectator,
 ) -> Result<Race, Error> {
-    let start = Instant::now();
+    let limit = options.budget.map(|budget| (Instant::now(), budget));
     let n_classes = data.labels().len();
     crate::train::two_classes(data.labels(), data.classes(), rows)?;
     let drawn = sample(data.classes(), n_classes, rows, MOST_ROWS, options.seed);
@@ -237,7 +237,7 @@ pub fn race(
         candidates.iter().cloned().zip(shapes).map(|(spec, shape)| Runner::new(spec, shape)).collect();
     let mut cut_short = false;
     for (number, bout) in bouts.iter().enumerate() {
-        if number > 0 && options.budget.is_some_and(|budget| start.elapsed() >= budget) {
+        if number > 0 && limit.is_some_and(|(start, budget)| start.elapsed() >= budget) {
             cut_short = true;
             break;
         }
@@ -256,7 +256,7 @@ pub fn race(
         shapes.dedup();
         let fit = |shape: &Shape| {
             let learned = bout.learned.iter().map(|&row| row as usize);
-            let bends = Bends::fit(*shape, sampled.matrix(), learned, &options.numbers)?;
+            let bends = Bends::fit(*shape, &sampled, learned, &options.numbers)?;
             Some((*shape, sampled.bent(&bends)))
         };
         let bent: Vec<(Shape, Dataset)> = shapes.iter().filter_map(fit).collect();
@@ -492,7 +492,8 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
 }
 
 /// Names the winner: the best of those with straight columns, and if it stands behind a map, whoever does without one and is
-/// hardly worse; or the best of those whose columns bend, if it is clearly better.
+/// hardly worse; or the best of those whose columns bend, if it is clearly better; or the best of those that cross columns,
+/// if that is clearly better still.
 fn finish(
     runners: Vec<Runner>,
     by: &Yardstick,
@@ -502,10 +503,13 @@ fn finish(
 ) -> Result<Race, Error> {
     let value = |idx: usize| runners[idx].standing.value;
     let finishers: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
+    let (crossed, finishers): (Vec<usize>, Vec<usize>) =
+        finishers.into_iter().partition(|&idx| runners[idx].shape.crosses() > 0);
     let (straight, bent): (Vec<usize>, Vec<usize>) =
         finishers.into_iter().partition(|&idx| runners[idx].shape == Shape::Line);
     // Without straight ones, those that bend are compared as such.
     let (straight, bent) = if straight.is_empty() { (bent, Vec::new()) } else { (straight, bent) };
+    let (straight, crossed) = if straight.is_empty() { (crossed, Vec::new()) } else { (straight, crossed) };
     let Some(&first) = straight.iter().min_by(|a, b| value(**a).total_cmp(&value(**b))) else {
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
@@ -522,6 +526,7 @@ fn finish(
     let plain = plain.min_by(|&a, &b| value(a).total_cmp(&value(b)));
     let winner = if has_map(first) { plain.unwrap_or(first) } else { first };
     let winner = better_bent(&runners, by, winner, &bent).unwrap_or(winner);
+    let winner = better_bent(&runners, by, winner, &crossed).unwrap_or(winner);
     let mut order: Vec<usize> = (0..runners.len()).collect();
     order.sort_by(|&a, &b| {
         let rank = |idx: usize| {
@@ -548,14 +553,14 @@ fn finish(
     Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, n_classes })
 }
 
-/// The best of those whose columns bend, if it is clearly better than `straight`.
-fn better_bent(runners: &[Runner], by: &Yardstick, straight: usize, bent: &[usize]) -> Option<usize> {
+/// The best of those whose columns `bent`, or are crossed, if it is clearly better than a simpler one.
+fn better_bent(runners: &[Runner], by: &Yardstick, simpler: usize, bent: &[usize]) -> Option<usize> {
     let fine = |idx: usize| runners[idx].verdicts[runners[idx].standing.rung].fine_losses(by);
     let all = bent.iter().filter_map(|&idx| Some((idx, fine(idx)?)));
     let (best, losses) = all.min_by(|a, b| mean_of(&a.1).total_cmp(&mean_of(&b.1)))?;
-    let (mean, error) = difference(&fine(straight)?, &losses);
+    let (mean, error) = difference(&fine(simpler)?, &losses);
     // Where a line makes as few mistakes, sharper probabilities alone are not worth a curve.
-    let has_fewer = runners[best].standing.loss < runners[straight].standing.loss;
+    let has_fewer = runners[best].standing.loss < runners[simpler].standing.loss;
     (has_fewer && mean > CLEARLY_WORSE * error).then_some(best)
 }
 

@@ -89,8 +89,20 @@ const FEW_OF_A_CLASS: usize = 20;
 /// So many rows tell how long rows are.
 const ROWS_MEASURED: usize = 1_000;
 
-/// The shapes that race beside straight lines: few knots for few rows, many for many.
-pub(crate) const BENDS: [Shape; 2] = [Shape::Bend { knots: 4 }, Shape::Bend { knots: 15 }];
+/// The knots of columns that race beside straight lines: few for few rows, many for many.
+const KNOTS: [u16; 2] = [4, 15];
+/// The most crosses that race.
+const MOST_CROSSES: usize = 64;
+
+/// The shapes that race beside straight lines.
+pub(crate) const BENDS: [Shape; 2] = [Shape::bend(KNOTS[0]), Shape::bend(KNOTS[1])];
+
+/// Those with crosses that race beside them, for this number of columns.
+pub(crate) fn crossed(n_columns: usize) -> impl Iterator<Item = Shape> {
+    let n_pairs = n_columns * n_columns.saturating_sub(1) / 2;
+    let crosses = n_columns.min(n_pairs).min(MOST_CROSSES) as u16;
+    KNOTS.into_iter().filter(move |_| crosses > 0).map(move |knots| Shape::Bend { knots, crosses })
+}
 
 /// The candidates for rows of `data`, of which `n_rows` are learned from, those that do well most often first. All of
 /// them are hyperplanes, so that whoever wins can be explained, certified and drawn. What `base` says beside rule,

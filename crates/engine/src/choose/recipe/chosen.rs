@@ -12,8 +12,8 @@ use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
 use crate::race::{
-    BENDS, MOST_ROWS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, gather, portfolio, race,
-    standardised,
+    BENDS, MOST_ROWS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, crossed, gather, portfolio,
+    race, standardised,
 };
 use crate::spec::{Options, Spec};
 use crate::split::Ties;
@@ -88,14 +88,15 @@ impl Fitting<'_> {
             (Some(raced), 1) => raced,
             _ => self.choose(racing, data, &all, monitor)?,
         };
+        let held_out = self.recipe.predictions(&parts, &judged);
         let evaluation = Evaluation::pooled(judged.iter().map(|judged| &judged.evaluation));
-        let estimate = evaluation.map(|evaluation| {
+        let estimate = evaluation.map(|mut evaluation| {
+            evaluation.take_areas(held_out.as_ref());
             let errors = judged.iter().map(|judged| judged.evaluation.error());
             let fold_errors = if judged.len() > 1 { errors.collect() } else { Vec::new() };
             Estimate { evaluation, fold_errors }
         });
         notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
-        let held_out = self.recipe.kept_predictions(&parts, &judged);
         let reread = self.read_bent(raced.shape(), data, monitor)?;
         let (data, schema) = match &reread {
             Some((bent, schema)) => (bent, Some(schema.clone())),
@@ -119,13 +120,14 @@ impl Fitting<'_> {
             Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),
             plan => (model, plan.share().unwrap_or(0.0)),
         };
-        model.provenance.held_out = held_out;
+        model.provenance.held_out = held_out.filter(|_| self.recipe.keep_held_out).map(Arc::new);
         if let Some(shuffling) = shuffling {
             model.provenance.importance = shuffling.found().map(Arc::new);
             model.provenance.variations = variations(&model, &mut data.into(), self.recipe.learning.seed)?;
         }
         let is_usual = self.is_usual(racing);
         model.training_summary.raced_shape = is_usual && reread.is_some();
+        model.training_summary.without_crosses = model.training_summary.raced_shape && !self.may_cross();
         let model = model.with_race(is_usual.then_some(share));
         let model = model
             .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));
@@ -177,7 +179,7 @@ impl Fitting<'_> {
     /// is asked for is one of straight columns, and a cross of columns that bend is another one than was raced.
     pub(super) fn straight(&self, data: &Dataset) -> Vec<u32> {
         let is_asked = self.again.is_some_and(|(_, reading)| {
-            reading.shape == Shape::Auto
+            matches!(reading.shape, Shape::Auto | Shape::Curves)
                 && reading.scaling == Scaling::Auto
                 && reading.crosses.is_empty()
                 && reading.schema.is_none()
@@ -191,9 +193,14 @@ impl Fitting<'_> {
         if is_open { numbers } else { Vec::new() }
     }
 
+    /// Whether pairs of columns may add something together.
+    fn may_cross(&self) -> bool {
+        self.again.is_some_and(|(_, reading)| reading.shape == Shape::Auto)
+    }
+
     /// How columns of this shape bend, by the rows that are learned from.
     pub(super) fn bends(&self, shape: Shape, data: &Dataset, learned: &[u32]) -> Option<Bends> {
-        Bends::fit(shape, data.matrix(), learned.iter().map(|&row| row as usize), &self.straight(data))
+        Bends::fit(shape, data, learned.iter().map(|&row| row as usize), &self.straight(data))
     }
 
     /// All rows read once more with columns that bend, if they are to; the values of `data` are scaled.
@@ -231,13 +238,27 @@ impl Fitting<'_> {
         let candidates = if racing.candidates.is_empty() {
             let mut all = portfolio(data, rows.len(), &base)?;
             shapes.resize(all.len(), Shape::Line);
-            let few: Vec<u32> = rows.iter().copied().step_by(rows.len().div_ceil(FEW_ROWS).max(1)).collect();
+            let some = |most: usize| -> Dataset {
+                let step = rows.len().div_ceil(most).max(1);
+                gather(data, &rows.iter().copied().step_by(step).collect::<Vec<u32>>())
+            };
+            let few = some(FEW_ROWS);
             let places: Vec<u32> = (0..few.len() as u32).collect();
-            let few = gather(data, &few);
             for shape in BENDS {
                 // Of few rows it is seen how long they are once they bend.
                 let Some(bends) = self.bends(shape, &few, &places) else { continue };
                 let more = portfolio(&few.bent(&bends), rows.len(), &base)?;
+                shapes.extend(more.iter().map(|_| shape));
+                all.extend(more);
+            }
+            let n_columns = if self.may_cross() { self.straight(data).len() } else { 0 };
+            let many = if n_columns > 1 { some(MOST_ROWS) } else { few };
+            let places: Vec<u32> = (0..many.len() as u32).collect();
+            for shape in crossed(n_columns) {
+                // Where no pair says anything, there is nothing to race.
+                let bends = self.bends(shape, &many, &places);
+                let Some(bends) = bends.filter(|bends| !bends.surfaces.is_empty()) else { continue };
+                let more = portfolio(&many.bent(&bends), rows.len(), &base)?;
                 shapes.extend(more.iter().map(|_| shape));
                 all.extend(more);
             }

@@ -14,6 +14,7 @@ use crate::rows::RowSource;
 use crate::spec::{Options, Spec};
 use crate::train::check_order;
 use rosenblatt_core::{Order, Readout};
+use rosenblatt_data::words::count;
 use rosenblatt_data::{Cached, Park, Source};
 
 /// What must be in memory of every row: its class, and its number in lists of rows.
@@ -71,12 +72,13 @@ pub(super) fn train(
     let spec = Spec::new(Options { ratchet, order, ..wish })?;
     check_order(&spec)?;
     notes.extend(schema.notes.iter().cloned());
-    let bytes = data.memory_bytes();
+    let bytes = count(data.memory_bytes());
     notes
         .push(format!("the rows would take {bytes} bytes of memory and stay on disk, visited as they stand"));
     if calibrate.is_none() && !is_asked && share > 0.0 {
         notes.push(format!(
-            "probabilities are not fitted, as the scores of the held-out rows would take {to_fit} bytes more"
+            "probabilities are not fitted, as the scores of the held-out rows would take {} bytes more",
+            count(to_fit)
         ));
     }
     let outline = outline(source.name(), &RowSource::Disk(&mut data), Some((&reading, &schema)));

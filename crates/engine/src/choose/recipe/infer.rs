@@ -4,6 +4,7 @@ use super::{Recipe, TaskChoice};
 use crate::error::Error;
 use crate::targets::is_amount;
 use rosenblatt_data::formats::{is_label_name, spelling_of};
+use rosenblatt_data::words::count;
 use rosenblatt_data::{Decimal, LabelColumn, Labels, ReadOptions, Schema, Spelling};
 
 /// More classes than this, of fewer than two rows each, are a sign of a mistake.
@@ -67,8 +68,9 @@ pub(super) fn for_numbers(
     };
     let why = match is_said {
         false => Some(format!(
-            "{column} is a quantity, {} different {words} in {rows} rows: numbers are predicted, not classes",
-            labels.len()
+            "{column} is a quantity, {} different {words} in {} rows: numbers are predicted, not classes",
+            count(labels.len() as u64),
+            count(rows as u64)
         )),
         true if spelling.is_plain() => None,
         true => Some(format!("{column} is read as {words}")),

@@ -25,16 +25,20 @@ mod infer;
 mod numbers;
 mod ongoing;
 mod online;
+mod report;
 mod sentences;
 mod start;
 mod suspicion;
 mod ties;
+mod words;
 
 pub use crate::estimate::{Calibrate, Plan};
 pub use crate::task::TaskChoice;
 pub use infer::{LabelFound, note_on_quantity};
 pub use numbers::TrainedNumbers;
 pub use ongoing::Ongoing;
+pub use report::error_rates;
+pub use words::{AUTO, Words};
 
 use crate::calibration::{Calibration, Naming, Scored, n_curves};
 use crate::costs::Costs;
@@ -58,7 +62,10 @@ use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::{Shuffling, variations};
 use rosenblatt_core::{Average, Hyperplanes, Readout, Setting, Totals, settings};
-use rosenblatt_data::{Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
+use rosenblatt_data::words::count;
+use rosenblatt_data::{
+    Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, SentenceStream, Source, load_with_schema,
+};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -342,7 +349,7 @@ impl Recipe {
     ) -> Result<Trained, Error> {
         self.check()?;
         let trained = self.train_as_said(source, checkpoint, monitor);
-        let mut trained = trained.map_err(|error| error.in_data(&source.name()))?;
+        let mut trained = trained.map_err(|error| of_folders(error, source).in_data(&source.name()))?;
         let summary = &mut trained.model.training_summary;
         (summary.time, summary.group) = (self.time.clone(), self.group.clone());
         let spec = &trained.model.spec;
@@ -429,6 +436,15 @@ impl Recipe {
         self.fit("rows in memory".to_owned(), data, None, None, monitor)
     }
 
+    /// The same on sentences in memory, whose labels are known.
+    pub fn train_sentences(
+        &self,
+        stream: SentenceStream,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
+        sentences::train_in_memory(self, stream, monitor)
+    }
+
     fn fit(
         &self,
         name: String,
@@ -494,7 +510,7 @@ impl Recipe {
         let mut calibrate = self.calibration.method();
         let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
         let (n_classes, too_many) =
-            (data.labels().len(), "classes have more scores than so few rows justify");
+            (count(data.labels().len() as u64), "classes have more scores than so few rows justify");
         if calibrate.is_some() && !is_asked && !keeps_scores(&data.into(), self.n_judged(data.len())) {
             calibrate = None;
             notes.push(format!("probabilities are not fitted, as {n_classes} {too_many}"));
@@ -575,8 +591,10 @@ impl Recipe {
         let what = if parts.len() > 1 { "rows, each held out in its fold," } else { "held-out rows" };
         (n_copies > 0).then(|| {
             format!(
-                "{n_copies} of {n_held} {what} have the same values as a row that was learned from: if they are copies, \
-                 the estimate is too good"
+                "{} of {} {what} have the same values as a row that was learned from: if they are copies, \
+                 the estimate is too good",
+                count(n_copies as u64),
+                count(n_held as u64)
             )
         })
     }
@@ -790,13 +808,16 @@ impl Judging<'_> {
             let whole = CrossValidated::new(&model.spec, calibrate, &judged, monitor)?;
             let is_alone = judged.len() == 1;
             let fold_errors = if is_alone { Vec::new() } else { whole.fold_errors() };
-            let estimate = Estimate { evaluation: whole.judged.evaluation.clone(), fold_errors };
+            let held_out = self.recipe.predictions(self.parts, std::slice::from_ref(&whole.judged));
+            let mut evaluation = whole.judged.evaluation;
+            evaluation.take_areas(held_out.as_ref());
+            let estimate = Estimate { evaluation, fold_errors };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
             model.provenance.importance = shuffling.found().map(Arc::new);
             model.provenance.variations = variations(model, rows, model.spec.options().seed)?;
             trained.notes.extend(self.recipe.told_of_drift(self.parts, &judged, &trained.notes));
-            model.provenance.held_out = self.recipe.kept_predictions(self.parts, &[whole.judged]);
+            model.provenance.held_out = held_out.filter(|_| self.recipe.keep_held_out).map(Arc::new);
             (model.calibration, trained.estimate) = (whole.calibration, Some(estimate));
         }
         if monitor.wants_figures() {
@@ -813,8 +834,8 @@ impl Judging<'_> {
 }
 
 impl Recipe {
-    /// What is kept of the predictions of rows that were left out, one judgement for each part or one for all of them.
-    fn kept_predictions(&self, parts: &[Part], judged: &[Judged]) -> Option<Arc<HeldOut>> {
+    /// What was predicted of rows that were left out, one judgement for each part or one for all of them.
+    fn predictions(&self, parts: &[Part], judged: &[Judged]) -> Option<HeldOut> {
         let n_classes = judged.first()?.evaluation.labels.len();
         let all: Vec<u32>;
         let rows: Vec<&[u32]> = match judged {
@@ -825,8 +846,7 @@ impl Recipe {
             _ => parts.iter().map(|(_, held)| held.as_slice()).collect(),
         };
         let parts: Vec<(&[u32], &Judged)> = rows.into_iter().zip(judged).collect();
-        let kept = gather(&parts, n_classes, self.learning.seed).map(Arc::new);
-        kept.filter(|_| self.keep_held_out)
+        gather(&parts, n_classes, self.learning.seed)
     }
 }
 
@@ -870,6 +890,16 @@ fn gather(parts: &[(&[u32], &Judged)], n_classes: usize, seed: u64) -> Option<He
         }
     }
     Some(kept)
+}
+
+/// Of a folder, what was taken for a class belongs to what is wrong.
+fn of_folders(error: Error, source: &Source) -> Error {
+    match (error, source.parts()) {
+        (Error::OneClass { found: Some(class) }, [rosenblatt_data::Part::Folder(_)]) => {
+            Error::OneFolder { class }
+        }
+        (error, _) => error,
+    }
 }
 
 /// Work that leaves nothing behind is not interrupted, but given up.

@@ -218,12 +218,7 @@ impl Fitting<'_> {
         let mut numbers = TrainedNumbers { candidates: raced.errors, training: None };
         if monitor.wants_figures() {
             monitor.stage(Stage::Judging);
-            let guesses = model.predict_some(data.view(), learned)?;
-            let truths: Vec<f64> = learned.iter().map(|&row| target(row)).collect();
-            let (mean, median) = middles(truths.clone());
-            let n_rows = truths.len();
-            let estimate = NumberEstimate::new(&truths, &guesses, &vec![mean; n_rows], &vec![median; n_rows]);
-            numbers.training = Some(estimate);
+            numbers.training = Some(model.judge_numbers(data, learned)?.estimate);
         }
         Ok(Trained { numbers: Some(numbers), ..Trained::new(model, self.outline, notes) })
     }

@@ -2,12 +2,14 @@
 
 use super::{Choice, Outline, Plan, Recipe, Trained};
 use crate::defaults;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, Stage};
 use crate::spec::Options;
 use crate::tagger::{self, Judging, TaggerOptions, TaggerTraining, TaggerTrial, are_sentences};
-use rosenblatt_data::{Part, Scaling, SentenceFormat, Source, find_sentence_format};
+use rosenblatt_data::{
+    Part, Scaling, SentenceFormat, SentenceStream, Source, find_sentence_format, sentences,
+};
 
 /// With more labels than these a race tries no second order.
 const MOST_LABELS_TRIED: usize = 50;
@@ -45,23 +47,47 @@ pub(super) fn train(
 ) -> Result<Trained, Error> {
     let options = merged(recipe)?;
     check(recipe, &options)?;
-    let start = recipe.start.as_deref().map(Model::to_tag).transpose()?;
     let format = recipe.reading.format.as_deref().map(find_sentence_format).transpose()?;
     let source = match recipe.choice {
         Choice::Race(_) => source.rewindable(recipe.reading.limits.held_bytes)?,
         Choice::Auto | Choice::Given => source.clone(),
     };
-    let (options, mut notes) = chosen(recipe, options, &source, format, monitor)?;
+    let (options, notes) = chosen(recipe, options, &source, format, monitor)?;
+    fit(recipe, &options, notes, source.name(), sentences(&source, format)?, checkpoint, monitor)
+}
+
+/// The same of sentences in memory, which no race reads again.
+pub(super) fn train_in_memory(
+    recipe: &Recipe,
+    stream: SentenceStream,
+    monitor: &mut dyn Monitor,
+) -> Result<Trained, Error> {
+    let options = merged(recipe)?;
+    check(recipe, &options)?;
+    if matches!(recipe.choice, Choice::Race(_)) {
+        return refuse("choice", "left out for sentences in memory", "a race");
+    }
+    fit(recipe, &options, Vec::new(), "sentences in memory".to_owned(), stream, None, monitor)
+}
+
+fn fit(
+    recipe: &Recipe,
+    options: &TaggerOptions,
+    mut notes: Vec<String>,
+    source: String,
+    stream: SentenceStream,
+    checkpoint: Option<Checkpoint>,
+    monitor: &mut dyn Monitor,
+) -> Result<Trained, Error> {
     monitor.stage(Stage::Training);
-    let training = TaggerTraining::new(&options)
-        .format(format)
-        .start_from(start)
+    let training = TaggerTraining::new(options)
+        .start_from(recipe.start.as_deref().map(Model::to_tag).transpose()?)
         .resume(checkpoint)
         .judged(judging(recipe))
         .online(recipe.online);
     let spec = options.spec();
     let mut watch = monitor.training(&spec, None)?;
-    let model = training.checkpointer(&mut *watch.checkpointer).run(&source, &mut *watch.observer)?;
+    let model = training.checkpointer(&mut *watch.checkpointer).run_on(stream, &mut *watch.observer)?;
     drop(watch);
     let tagger = model.to_tag()?;
     let is_raced = matches!(recipe.choice, Choice::Race(_));
@@ -73,7 +99,7 @@ pub(super) fn train(
         );
     }
     let data = Outline {
-        source: source.name(),
+        source,
         rows: model.training_summary.rows as u64,
         features: tagger.lexicon().len(),
         classes: model.labels.names().iter().map(|label| (label.clone(), 0)).collect(),

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::spec::Spec;
 use crate::task::Task;
+use rosenblatt_data::words::count;
 use rosenblatt_data::{Dataset, Labels, ReadOptions};
 
 /// The recipe as far as the model that it starts from decides it.
@@ -92,7 +93,7 @@ pub(super) fn check_classes(model: &Model, labels: &Labels) -> Result<(), Error>
 /// Where it starts, in words.
 pub(super) fn beginning(model: &Model, blank: bool) -> String {
     let what = if blank { "starts from zero, as to all else like" } else { "starts from" };
-    format!("{what} a model that learned from {} rows", model.training_summary().rows)
+    format!("{what} a model that learned from {} rows", count(model.training_summary().rows as u64))
 }
 
 /// What is to be said about the start; an error if these rows do not fit the model.

@@ -17,8 +17,10 @@ impl Recipe {
             Choice::Race(racing) => racing.candidates.is_empty(),
             Choice::Given => false,
         };
-        let may_bend =
-            is_raced && !self.online && self.memory.is_none() && self.reading().shape == Shape::Auto;
+        let may_bend = is_raced
+            && !self.online
+            && self.memory.is_none()
+            && matches!(self.reading().shape, Shape::Auto | Shape::Curves);
         if is_split {
             return Ok(source.rewindable(self.reading.limits.held_bytes)?);
         }

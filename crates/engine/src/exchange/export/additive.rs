@@ -1,17 +1,21 @@
 //! A model as a sum over the columns of a table, and how its class is read from the sums: what formats are written from
-//! that hold the whole way from cells to a class.
+//! that hold the whole way from cells to a class. Of a model that predicts a number, the sum is the number.
 
 use super::{Export, bends, scaler};
 use crate::calibration::Curve;
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::model::Model;
+use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, Multiclass, Zero};
 use rosenblatt_data::{Bend, Bends, Column, ColumnKind, Missing, Scaler, Scaling, Schema};
 use std::ops::Range;
 
 /// The deviations from the mean that most rows are within.
 const USUAL: f64 = 2.5;
+
+/// The most classes of a query, which has a condition for every two of them. Engines limit how many terms stand in a row.
+const MOST_COMPARED: usize = 200;
 
 /// What something adds to each output.
 pub(super) type Points = Vec<f64>;
@@ -96,6 +100,7 @@ impl Kind<'_> {
 
 /// How the sums are read.
 pub(super) struct Reading<'m> {
+    /// The classes, or what number is predicted.
     pub(super) classes: &'m [String],
     /// The classes that each output tells apart, the first for a positive score, if each has two of more.
     pub(super) pairs: Vec<(usize, usize)>,
@@ -112,6 +117,8 @@ pub(super) enum Naming {
     Scores,
     Probabilities,
     Costs(CostMatrix),
+    /// Nothing does: the one score is the number to predict.
+    Number,
 }
 
 impl<'m> Reading<'m> {
@@ -126,10 +133,15 @@ impl<'m> Reading<'m> {
         };
         let curves = model.calibration().map_or(&[][..], |fitted| fitted.curves());
         let naming = match model.verdict() {
+            _ if model.task() == Task::Numbers => Naming::Number,
             None => Naming::Scores,
             Some(verdict) => verdict.costs.map_or(Naming::Probabilities, Naming::Costs),
         };
         Self { classes, pairs, curves, naming, takes_last: options.zero == Zero::Plus }
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self.naming, Naming::Number)
     }
 
     /// What an output is about: its class, or the two that it tells apart.
@@ -185,17 +197,22 @@ impl<'m> Additive<'m> {
     /// What a reader of the file should know: what wrote it, and what it makes of what is missing.
     pub(super) fn about(&self, missing: &str) -> Vec<String> {
         let classes: Vec<String> = self.reading.classes.iter().map(|class| format!("{class:?}")).collect();
+        let (what, nothing) = if self.reading.is_number() {
+            ("number", "prediction")
+        } else {
+            ("classes", "score and no class")
+        };
         let lacks = match self.parts.iter().filter(|part| part.missing.is_none()).count() {
             0 => String::new(),
-            n if n == self.parts.len() => " A row that lacks one has no score and no class.".to_owned(),
+            n if n == self.parts.len() => format!(" A row that lacks one has no {nothing}."),
             _ => {
                 let lacking = self.parts.iter().filter(|part| part.missing.is_none());
                 let names: Vec<String> = lacking.map(|part| format!("{:?}", part.name)).collect();
-                format!(" A row that lacks one of these has no score and no class: {}.", names.join(", "))
+                format!(" A row that lacks one of these has no {nothing}: {}.", names.join(", "))
             }
         };
         vec![
-            format!("A model of rosenblatt {}, classes {}.", env!("CARGO_PKG_VERSION"), classes.join(", ")),
+            format!("A model of rosenblatt {}, {what} {}.", env!("CARGO_PKG_VERSION"), classes.join(", ")),
             format!("A missing value is {missing}.{lacks}"),
             "It computes in doubles, as the program does with rows that it reads in double precision."
                 .to_owned(),
@@ -215,10 +232,14 @@ pub(super) fn check(model: &Model, format: Export) -> Result<(), Error> {
         ("this model reads pictures", "export to onnx, json or csv, which weigh pixels")
     } else if has(|schema| !schema.crosses.is_empty()) {
         ("this model crosses columns", "train without {cross}")
+    } else if bends(model).is_some_and(|bends| !bends.surfaces.is_empty()) {
+        ("this model crosses columns", "train with {shape=curves}")
     } else if is_unit {
         ("this model divides each row by its length", "train with {scale=standard}")
     } else if bends(model).is_some_and(|bends| bends.columns.iter().any(is_endless)) {
         ("knots of a column are further apart than the largest number", "train on smaller numbers")
+    } else if format == Export::Sql && model.labels().len() > MOST_COMPARED {
+        ("a query compares every two classes, and these are too many", "export to c or javascript")
     } else {
         return Ok(());
     };

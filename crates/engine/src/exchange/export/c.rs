@@ -1,51 +1,62 @@
-//! C: one self-contained C99 source with one function from a row to scores, probabilities and the class.
+//! C: one self-contained C99 source with one function from a row to scores, probabilities and the class, or to a number.
 //!
 //! The model is tables of constants; the code around them is the same for every model. Column names become names of fields.
 
 use super::additive::{Additive, Kind, Naming, Points};
 use super::exact;
 use crate::calibration::Curve;
+use rosenblatt_data::harmless;
 use std::fmt::Write as _;
 
-/// Names that fields cannot have.
+/// Names that fields cannot have: words of C and C++, and macros that compilers define.
 const KEYWORDS: &str = " auto break case char const continue default do double else enum extern float for goto if inline int long \
                         register restrict return short signed sizeof static struct switch typedef union unsigned void \
                         volatile while bool true false nullptr alignas alignof constexpr static_assert thread_local typeof \
                         asm class new delete this template namespace operator private public protected try catch throw \
-                        virtual friend and or not xor NAN NULL INFINITY ";
+                        virtual friend and or not xor NAN NULL INFINITY typeof_unqual linux unix i386 ";
 
 /// The text of the source.
 pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
     let Additive { biases, parts, reading, .. } = model;
     let (n_outputs, n_classes) = (biases.len(), reading.classes.len());
     let mut text = String::from("/*\n");
-    for line in model.about("NAN, of a category NULL") {
-        let _ = writeln!(text, " * {}", line.replace("*/", "* /"));
+    for line in model.about("NAN, of a category NULL or an empty text") {
+        let _ = writeln!(text, " * {}", comment(&line));
     }
     text.push_str(" * Link with -lm.\n */\n#include <math.h>\n#include <stddef.h>\n#include <string.h>\n\n");
-    let _ = writeln!(text, "enum {{ ROSENBLATT_SCORES = {n_outputs}, ROSENBLATT_CLASSES = {n_classes} }};\n");
+    let classes =
+        if reading.is_number() { String::new() } else { format!(", ROSENBLATT_CLASSES = {n_classes}") };
+    let _ = writeln!(text, "enum {{ ROSENBLATT_SCORES = {n_outputs}{classes} }};\n");
 
     text.push_str("typedef struct {\n");
     let mut fields: Vec<String> = Vec::new();
     for part in parts {
         let field = field(&part.name, &fields);
         let what = if matches!(part.kind, Kind::Table { .. }) { "const char *" } else { "double " };
-        let _ =
-            writeln!(text, "    {what}{field}; /* {} */", part.name.replace("*/", "* /").replace('\n', " "));
+        let _ = writeln!(text, "    {what}{field}; /* {} */", comment(&part.name));
         fields.push(field);
     }
-    text.push_str(
-        "} rosenblatt_row;\n\ntypedef struct {\n    int class_number; /* from 0; -1 if a value is missing that the model needs */\n    \
-         const char *class_name; /* NULL then */\n    double scores[ROSENBLATT_SCORES];\n    \
-         double probabilities[ROSENBLATT_CLASSES]; /* NAN if the model has none */\n} rosenblatt_prediction;\n\n",
-    );
-    let names: Vec<String> = reading.classes.iter().map(|class| string(class)).collect();
-    let _ = writeln!(text, "static const char *const rosenblatt_classes[] = {{{}}};\n", names.join(", "));
-    text.push_str(RUNTIME);
+    text.push_str("} rosenblatt_row;\n\ntypedef struct {\n");
+    let scores = if reading.is_number() {
+        text.push_str(
+            "    double prediction; /* NAN if a value is missing that the model needs, or too large for it */\n} rosenblatt_prediction;\n\n",
+        );
+        text.push_str(SUMS);
+        "scores[ROSENBLATT_SCORES]"
+    } else {
+        text.push_str(
+            "    int class_number; /* from 0; -1 if a value is missing that the model needs, or too large for it */\n    \
+             const char *class_name; /* NULL then */\n    double scores[ROSENBLATT_SCORES];\n    \
+             double probabilities[ROSENBLATT_CLASSES]; /* NAN if the model has none */\n} rosenblatt_prediction;\n\n",
+        );
+        let names: Vec<String> = reading.classes.iter().map(|class| string(class)).collect();
+        let _ = writeln!(text, "static const char *const rosenblatt_classes[] = {{{}}};\n", names.join(", "));
+        text.push_str(SUMS);
+        text.push_str(CLASSES);
+        "*scores = found.scores"
+    };
     text.push_str("\nrosenblatt_prediction rosenblatt_predict(const rosenblatt_row *row) {\n");
-    text.push_str(
-        "    rosenblatt_prediction found;\n    double *scores = found.scores;\n    int known = 1;\n",
-    );
+    let _ = writeln!(text, "    rosenblatt_prediction found;\n    double {scores};\n    int known = 1;");
     let _ = writeln!(text, "    {}", constants("biases", std::slice::from_ref(biases)));
     text.push_str("    memcpy(scores, biases, sizeof biases);\n");
     for (part, field) in parts.iter().zip(&fields) {
@@ -54,7 +65,7 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
             let _ = writeln!(text, "        {line}");
         };
         let is_missing = if matches!(part.kind, Kind::Table { .. }) {
-            format!("row->{field} == NULL")
+            format!("row->{field} == NULL || *row->{field} == '\\0'")
         } else {
             format!("isnan(row->{field})")
         };
@@ -106,7 +117,11 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
         }
         text.push_str("    }\n");
     }
-    reading_text(model, &mut text);
+    if reading.is_number() {
+        text.push_str("    found.prediction = known && isfinite(scores[0]) ? scores[0] : NAN;\n");
+    } else {
+        reading_text(model, &mut text);
+    }
     text.push_str("    return found;\n}\n");
     text.into_bytes()
 }
@@ -121,7 +136,8 @@ fn reading_text(model: &Additive<'_>, text: &mut String) {
     }
     text.push_str("    int class, best;\n    for (class = 0; class < ROSENBLATT_CLASSES; class++) found.probabilities[class] = NAN;\n");
     text.push_str(
-        "    if (!known) {\n        for (class = 0; class < ROSENBLATT_SCORES; class++) scores[class] = NAN;\n        \
+        "    for (class = 0; class < ROSENBLATT_SCORES; class++) known = known && isfinite(scores[class]);\n    \
+         if (!known) {\n        for (class = 0; class < ROSENBLATT_SCORES; class++) scores[class] = NAN;\n        \
          found.class_number = -1;\n        found.class_name = NULL;\n        return found;\n    }\n",
     );
     if n_classes == 2 {
@@ -195,7 +211,7 @@ fn reading_text(model: &Additive<'_>, text: &mut String) {
 }
 
 /// What every model needs.
-const RUNTIME: &str = r"static inline void rosenblatt_add(double *scores, const double *points, double times) {
+const SUMS: &str = r"static inline void rosenblatt_add(double *scores, const double *points, double times) {
     for (int output = 0; output < ROSENBLATT_SCORES; output++) scores[output] += points[output] * times;
 }
 
@@ -224,7 +240,10 @@ static inline int rosenblatt_find(const char *text, int n, const char *const *va
     while (place < n && strcmp(text, values[place]) != 0) place++;
     return place;
 }
+";
 
+/// What classes need beside.
+const CLASSES: &str = r"
 static inline double rosenblatt_between(double x, int n, const double *at, const double *share) {
     int above = 0;
     while (above < n && at[above] <= x) above++;
@@ -279,6 +298,11 @@ fn constants_of(name: &str, lines: &[Points], width: &str) -> String {
     };
     let lines: Vec<String> = lines.iter().map(line).collect();
     format!("static const double {name}[][{width}] = {{{}}};", lines.join(", "))
+}
+
+/// Text within a comment: nothing in it ends the comment, seems to begin another or shows code that is not there.
+fn comment(text: &str) -> String {
+    harmless(text).replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\t'], " ")
 }
 
 /// A string, byte by byte where it is not plain: an octal escape ends after three digits, a hexadecimal one does not.

@@ -1,7 +1,9 @@
-//! JavaScript: an ES module with the model as an object, and one function from a row to scores, probabilities and the class.
+//! JavaScript: an ES module with the model as an object, and one function from a row to scores, probabilities and the class,
+//! or to a number.
 
 use super::additive::{Additive, Bent, Kind, Naming, Part, Points};
 use crate::calibration::Curve;
+use rosenblatt_data::MISSING_CELLS;
 use serde_json::{Value, json};
 
 /// The text of the module.
@@ -18,19 +20,25 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
         Curve::Isotonic { scores, shares } => json!({ "at": scores, "shares": shares }),
         Curve::Softmax => json!({}),
     };
-    let whole = json!({
-        "classes": reading.classes,
+    let mut whole = json!({
         "biases": model.biases,
         "columns": model.parts.iter().map(part).collect::<Vec<_>>(),
-        "pairs": reading.pairs,
-        "curves": reading.curves.iter().map(curve).collect::<Vec<_>>(),
-        "namedByScores": matches!(reading.naming, Naming::Scores),
-        "costs": costs,
-        "takesLast": reading.takes_last,
+        "missingCells": MISSING_CELLS,
     });
-    let about: Vec<String> =
-        model.about("null, undefined, NaN or \"\"").iter().map(|line| format!("// {line}")).collect();
-    format!("{}\n\nconst model = {whole:#};\n\n{RUNTIME}", about.join("\n")).into_bytes()
+    if !reading.is_number() {
+        whole["classes"] = json!(reading.classes);
+        whole["pairs"] = json!(reading.pairs);
+        whole["curves"] = json!(reading.curves.iter().map(curve).collect::<Vec<_>>());
+        whole["namedByScores"] = json!(matches!(reading.naming, Naming::Scores));
+        whole["costs"] = json!(costs);
+        whole["takesLast"] = json!(reading.takes_last);
+    }
+    let about = model.about("null, undefined, NaN or one of missingCells");
+    let about: Vec<String> = about.iter().map(|line| format!("// {line}")).collect();
+    let predicts = if reading.is_number() { NUMBER } else { CLASSES };
+    let text = format!("{}\n\nconst model = {whole:#};\n\n{SUMS}{predicts}", about.join("\n"));
+    // The source may stand in a page, where this would end it.
+    text.replace("</", "<\\/").into_bytes()
 }
 
 fn part(part: &Part<'_>) -> Value {
@@ -50,7 +58,7 @@ fn part(part: &Part<'_>) -> Value {
 }
 
 /// What every model needs.
-const RUNTIME: &str = r#"for (const column of model.columns) {
+const SUMS: &str = r#"for (const column of model.columns) {
   if (column.categories) column.categories = new Map(column.categories);
 }
 
@@ -63,7 +71,12 @@ const below = (numbers, x) => {
   return count;
 };
 
-const isMissing = (cell) => cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
+const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(cell)
+  || (typeof cell === "string" && model.missingCells.includes(cell.trim().toLowerCase()));
+
+// What every object has by birth, such as `constructor`, is no cell.
+const cellOf = (row, name) =>
+  (name in Object.prototype && !Object.prototype.hasOwnProperty.call(row, name) ? undefined : row[name]);
 
 // What a cell adds to the sums; false if it is missing and the model has no answer to that.
 function addCell(sums, column, cell) {
@@ -72,10 +85,10 @@ function addCell(sums, column, cell) {
     return column.missing !== null;
   }
   if (column.categories) {
-    add(sums, column.categories.get(String(cell)) ?? column.other, 1);
+    add(sums, column.categories.get(String(cell).trim()) ?? column.other, 1);
     return true;
   }
-  const x = Number(cell);
+  const x = ["number", "string", "bigint"].includes(typeof cell) ? Number(cell) : NaN;
   if (Number.isNaN(x)) throw new TypeError(`${column.name} should be a number, but is ${cell}`);
   if (column.slopes) {
     add(sums, column.slopes, x);
@@ -95,6 +108,29 @@ function addCell(sums, column, cell) {
   return true;
 }
 
+// The scores of a row; null if a value is missing that the model needs, or too large for it.
+function scoresOf(row) {
+  const scores = model.biases.slice();
+  let known = true;
+  for (const column of model.columns) known = addCell(scores, column, cellOf(row, column.name)) && known;
+  return known && scores.every(Number.isFinite) ? scores : null;
+}
+"#;
+
+/// What predicts a number.
+const NUMBER: &str = r"
+/**
+ * The number that is predicted of a row, an object with a value for each column.
+ * @returns {{prediction: number}} NaN if a value is missing that the model needs, or too large for it
+ */
+export function predict(row) {
+  const scores = scoresOf(row);
+  return { prediction: scores === null ? NaN : scores[0] };
+}
+";
+
+/// What names classes.
+const CLASSES: &str = r"
 // Of every class what it has for it: its score, or the duels that it wins and less than one for their scores.
 function standingsOf(scores) {
   if (model.classes.length === 2) return [0, scores[0]];
@@ -130,13 +166,11 @@ function shareOf(curve, score) {
 /**
  * The class of a row, an object with a value for each column.
  * @returns {{class: ?string, scores: number[], probabilities: ?number[]}} class null and scores NaN if a value is
- * missing that the model needs; probabilities in the order of `classes`, null if the model has none
+ * missing that the model needs, or too large for it; probabilities in the order of `classes`, null if the model has none
  */
 export function predict(row) {
-  const scores = model.biases.slice();
-  let known = true;
-  for (const column of model.columns) known = addCell(scores, column, row[column.name]) && known;
-  if (!known) return { class: null, scores: scores.map(() => NaN), probabilities: null };
+  const scores = scoresOf(row);
+  if (scores === null) return { class: null, scores: model.biases.map(() => NaN), probabilities: null };
   const standings = standingsOf(scores);
   let best = 0;
   standings.forEach((standing, place) => {
@@ -166,4 +200,4 @@ export function predict(row) {
 
 /** The classes, in the order of probabilities. */
 export const classes = model.classes;
-"#;
+";

@@ -2,6 +2,7 @@
 //!
 //! Exports are one-way. ONNX, JSON and CSV hold what predicts from encoded features; how files become features (columns,
 //! words, categories) stays in the model file. SQL, C, JavaScript and scorecards take the cells of a table as they are.
+//! A model that predicts a number goes the same way; what would name its class is left out.
 
 mod additive;
 mod c;
@@ -27,7 +28,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Export {
     /// A graph for ONNX runtimes: features in; label, scores and, if they are fitted by Platt's method,
-    /// probabilities out. It works in doubles and contains the scaling.
+    /// probabilities out, or a number. It works in doubles and contains the scaling.
     Onnx,
     /// Weights, names, scaling and calibration as one JSON object.
     Json,
@@ -80,17 +81,17 @@ impl Export {
                 (info, Writer::Features(weights::csv))
             }
             Self::Sql => {
-                let about = "a query for SQLite, DuckDB and the like, from a table to scores, probabilities and classes";
+                let about = "a query for SQLite, DuckDB and the like, from a table to scores, probabilities and classes, or numbers";
                 let info = FormatInfo { extensions: &["sql"], ..FormatInfo::new("sql", about) };
                 (info, Writer::Cells(sql::bytes))
             }
             Self::C => {
-                let about = "a C99 source with one function from a row of a table to its class";
+                let about = "a C99 source with one function from a row of a table to its class or number";
                 let info = FormatInfo { extensions: &["c"], ..FormatInfo::new("c", about) };
                 (info, Writer::Cells(c::bytes))
             }
             Self::JavaScript => {
-                let about = "an ES module with one function from a row of a table to its class";
+                let about = "an ES module with one function from a row of a table to its class or number";
                 let info = FormatInfo::new("javascript", about);
                 (
                     FormatInfo { extensions: &["mjs", "js"], aliases: &["js"], ..info },
@@ -148,8 +149,8 @@ pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> R
     }
     match (model.tagger(), format) {
         (Some(tagger), Export::Csv) => return weights::csv_of_tags(tagger),
-        (None, Export::Json | Export::Csv) => {}
-        _ => model.check_task(Task::Classes)?,
+        (Some(_), _) => model.check_task(Task::Classes)?,
+        (None, _) => {}
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     model.check_room("an export", EXPORTED_BYTES)?;
@@ -169,7 +170,8 @@ pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
     let mut notes = Vec::new();
     let schema = model.schema();
     if !matches!(format.entry().1, Writer::Features(_)) {
-        if matches!(model.spec().options().zero, Zero::Random | Zero::Wrong) {
+        let zero = model.spec().options().zero;
+        if model.task() == Task::Classes && matches!(zero, Zero::Random | Zero::Wrong) {
             notes.push("a score of zero counts as the first class in it".to_owned());
         }
         return notes;

@@ -3,7 +3,8 @@
 //! One input, `features` (doubles, a row per example, encoded as the model's features but not scaled). Two
 //! or three outputs: `label` (text), `scores` (doubles, as `predict --scores` prints them) and, if the model
 //! was calibrated by Platt's method, `probabilities` (doubles, a column per class). Only operators of the
-//! standard set, version 13, in doubles: `LinearClassifier` knows single precision only.
+//! standard set, version 13, in doubles: `LinearClassifier` knows single precision only. A model that predicts a number has
+//! one output, `prediction` (doubles, one column).
 //!
 //! Shifts and scales of columns are folded into weights and biases. Of columns that bend, `features` has the number; it is
 //! joined by how far it is on its way from each knot to the next, clipped to 0 and 1, and the weights of these are how far
@@ -18,6 +19,7 @@ use crate::calibration::{Curve, Method, Verdict};
 use crate::error::{Error, refuse};
 use crate::insight::feature_name;
 use crate::model::Model;
+use crate::task::Task;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
 use rosenblatt_data::{Bend, Bends, Missing, Scaling, Schema};
 use rosenblatt_layers::{Activation, Network};
@@ -87,7 +89,6 @@ fn of_layers(
     mut layers: Vec<Layer>,
     operator: Option<&str>,
 ) -> Vec<u8> {
-    let n_classes = model.labels().len();
     if let Some(first) = layers.first_mut() {
         unscale(model, first);
     }
@@ -96,6 +97,8 @@ fn of_layers(
         _ => features.to_owned(),
     };
     let names = feature_names(model);
+    let is_number = model.task() == Task::Numbers;
+    let scores = if is_number { "prediction" } else { "scores" };
     let n_outputs = layers.last().map_or(0, |layer| layer.biases.len());
     let mut said = features;
     for (number, Layer { weights, biases }) in layers.iter().enumerate() {
@@ -107,52 +110,21 @@ fn of_layers(
         graph.doubles(&name("biases"), &[1, biases.len()], biases);
         let products = graph.node("MatMul", &[&said, &name("weights")], &[]);
         if is_last {
-            graph.named_node("Add", &[&products, "biases"], "scores", &[]);
+            graph.named_node("Add", &[&products, "biases"], scores, &[]);
         } else {
             let sums = graph.node("Add", &[&products, &name("biases")], &[]);
             said = operator.map_or_else(|| sums.clone(), |operator| graph.node(operator, &[&sums], &[]));
         }
     }
-    graph.texts("classes", model.labels().names());
-
-    let options = model.spec().options();
-    let duels = match options.multiclass.decision(n_classes) {
-        Multiclass::OneVsOne(decision) => Some(decision),
-        _ => None,
-    };
-    let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duels(duels));
-    let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
-    let odds = platt.map(|calibration| graph.log_odds(&class_scores, calibration.curves()));
-    let verdict = model.verdict();
-    let is_softmax = model.calibration().is_some_and(|fitted| fitted.method() == Method::Softmax);
-    let has_probabilities = odds.is_some() || is_softmax;
-    let costs = verdict.as_ref().and_then(|verdict| verdict.costs.as_ref()).filter(|_| has_probabilities);
-    let deciding = match (verdict.as_ref().map(|verdict| verdict.calibration.curves()), &odds) {
-        (Some(_), Some(odds)) => Some(odds.clone()),
-        (Some(_), None) if is_softmax => Some(class_scores.clone()),
-        (Some([steps]), None) => {
-            let least = model.costs().map_or(0.5, |costs| costs.threshold());
-            Some(graph.beyond(steps.cut(least)))
+    let outputs = if is_number {
+        vec![value(scores, DOUBLE, &[n_outputs])]
+    } else {
+        let mut outputs = vec![value("label", TEXT, &[]), value(scores, DOUBLE, &[n_outputs])];
+        if graph.name_classes(model) {
+            outputs.push(value("probabilities", DOUBLE, &[model.labels().len()]));
         }
-        _ => None,
+        outputs
     };
-    if let Some(odds) = &odds {
-        graph.sigmoids(odds, n_classes);
-    }
-    if is_softmax {
-        graph.named_node("Softmax", &[&class_scores], "probabilities", &[whole("axis", 1)]);
-    }
-    match (deciding, costs) {
-        (Some(_), Some(costs)) => graph.cheapest(costs.rows(), n_classes, options.zero),
-        (Some(odds), None) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
-        (Some(odds), None) => graph.highest(&odds, options.zero),
-        (None, _) if n_classes == 2 => graph.second_if_positive("scores", options.zero),
-        (None, _) => graph.highest(&class_scores, options.zero),
-    }
-    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
-    if has_probabilities {
-        outputs.push(value("probabilities", DOUBLE, &[n_classes]));
-    }
     let input = value("features", DOUBLE, &[names.len()]);
     let graph = graph.finish(&input, &outputs);
     let note = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
@@ -165,7 +137,7 @@ fn of_layers(
         .message(7, &graph)
         .message(8, &Message::default().text(1, "").number(2, OPERATORS))
         .message(14, &note("features", &names))
-        .message(14, &note("classes", &classes))
+        .message(14, &note(if is_number { "numbers" } else { "classes" }, &classes))
         .message(14, &note("left to the user", &left_to_user(model, Export::Onnx).join("; ")))
         .finish()
 }
@@ -320,6 +292,47 @@ impl Graph {
         pieces.insert(0, features);
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
         (self.node("Concat", &pieces, &[whole("axis", 1)]), layer)
+    }
+
+    /// `label` and, if there are any, `probabilities`, of `scores`; says whether there are any.
+    fn name_classes(&mut self, model: &Model) -> bool {
+        let n_classes = model.labels().len();
+        self.texts("classes", model.labels().names());
+        let options = model.spec().options();
+        let duels = match options.multiclass.decision(n_classes) {
+            Multiclass::OneVsOne(decision) => Some(decision),
+            _ => None,
+        };
+        let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| self.duels(duels));
+        let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
+        let odds = platt.map(|calibration| self.log_odds(&class_scores, calibration.curves()));
+        let verdict = model.verdict();
+        let is_softmax = model.calibration().is_some_and(|fitted| fitted.method() == Method::Softmax);
+        let has_probabilities = odds.is_some() || is_softmax;
+        let costs = verdict.as_ref().and_then(|verdict| verdict.costs.as_ref()).filter(|_| has_probabilities);
+        let deciding = match (verdict.as_ref().map(|verdict| verdict.calibration.curves()), &odds) {
+            (Some(_), Some(odds)) => Some(odds.clone()),
+            (Some(_), None) if is_softmax => Some(class_scores.clone()),
+            (Some([steps]), None) => {
+                let least = model.costs().map_or(0.5, |costs| costs.threshold());
+                Some(self.beyond(steps.cut(least)))
+            }
+            _ => None,
+        };
+        if let Some(odds) = &odds {
+            self.sigmoids(odds, n_classes);
+        }
+        if is_softmax {
+            self.named_node("Softmax", &[&class_scores], "probabilities", &[whole("axis", 1)]);
+        }
+        match (deciding, costs) {
+            (Some(_), Some(costs)) => self.cheapest(costs.rows(), n_classes, options.zero),
+            (Some(odds), None) if n_classes == 2 => self.second_if_positive(&odds, options.zero),
+            (Some(odds), None) => self.highest(&odds, options.zero),
+            (None, _) if n_classes == 2 => self.second_if_positive("scores", options.zero),
+            (None, _) => self.highest(&class_scores, options.zero),
+        }
+        has_probabilities
     }
 
     /// Some columns of a matrix, in this order.

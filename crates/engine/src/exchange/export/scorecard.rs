@@ -10,7 +10,7 @@ use crate::evaluate::matched;
 use crate::model::Model;
 use crate::ranking::curve;
 use rosenblatt_core::{Examples, Row};
-use rosenblatt_data::{Dataset, visit};
+use rosenblatt_data::{Dataset, harmless, visit};
 use std::fmt::Write as _;
 
 /// The points between the best and the worst value of the column that matters most.
@@ -102,17 +102,23 @@ impl<'a> Card<'a> {
         let _ = writeln!(
             text,
             "{}\n\nAdd to the base the points of one line for each column: `exactly` goes before a range, and a number on \
-             the limit of two ranges belongs to the higher.\n{SPAN} points are {:.4} of the model's score.",
-            self.model.about("missing")[0],
-            SPAN / self.factor
+             the limit of two ranges belongs to the higher.\n{SPAN} points are {:.4} of {}.",
+            plain(&self.model.about("missing")[0]),
+            SPAN / self.factor,
+            if reading.is_number() { cell(&reading.classes[0]) } else { "the model's score".to_owned() },
         );
+        let named = |class: &String| plain(&format!("{class:?}"));
         match (reading.classes, self.from()) {
             ([_, second], Some(from)) => {
                 let points = if from == 1 { "point" } else { "points" };
-                let _ = writeln!(text, "The class is {second:?} from {from} {points} on.");
+                let _ = writeln!(text, "The class is {} from {from} {points} on.", named(second));
             }
             ([first, second], None) => {
-                let _ = writeln!(text, "More points speak for {second:?}, fewer for {first:?}.");
+                let _ = writeln!(text, "More points speak for {}, fewer for {}.", named(second), named(first));
+            }
+            ([name], _) => {
+                let name = cell(name);
+                let _ = writeln!(text, "The prediction of {name} is the points times {}.", 1.0 / self.factor);
             }
             _ if reading.pairs.is_empty() => text.push_str("The class is the one with the most points.\n"),
             _ => text.push_str(
@@ -214,6 +220,12 @@ impl<'a> Card<'a> {
                 cell(name),
                 correlation(&exact[output], &whole[output])
             );
+            if self.model.reading.is_number() {
+                let squares = exact[output].iter().zip(&whole[output]);
+                let sum = squares.map(|(exact, points)| (exact - points / self.factor).powi(2)).sum::<f64>();
+                let off = (sum / truths.len().max(1) as f64).sqrt();
+                let _ = write!(text, ", predictions off by {off:.3e} (root mean square)");
+            }
             if self.model.reading.classes.len() == 2 {
                 let area = |scores: &[f64]| {
                     let ranked = scores
@@ -356,9 +368,15 @@ fn read(model: &Model, part: &Part<'_>, entries: &[(usize, f64)]) -> Cell {
     }
 }
 
+/// Text in which a page shows no tags but its own.
+fn plain(text: &str) -> String {
+    text.replace('<', "\\<")
+}
+
 /// Text as a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ")
+    let text = harmless(text).replace(['\n', '\t'], " ");
+    plain(&text.replace('\\', "\\\\").replace('|', "\\|"))
 }
 
 /// How alike two orders are: 1 if they are the same.

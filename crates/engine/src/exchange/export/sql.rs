@@ -1,13 +1,15 @@
-//! SQL: a query that adds scores, probabilities and the class to every row of a table.
+//! SQL: a query that adds scores, probabilities and the class, or the predicted number, to every row of a table.
 //!
 //! Plain enough for `SQLite`, `DuckDB` and most others: `CASE`, arithmetic in doubles and, for probabilities, `exp`. Numbers are
 //! written with an exponent, or some engines take them for decimals. Columns are named with their table: what `SQLite` does
 //! not find under a name alone in double quotes, it takes for text. Steps are materialized, as `SQLite` would put each into
-//! the next, and what a step mentions twice would be computed twice, step by step.
+//! the next, and what a step mentions twice would be computed twice, step by step. A cell is a number if it is no larger
+//! than the largest: `SQLite` has every text that is none above all numbers, and would compute with it as zero.
 
 use super::additive::{Additive, Kind, Naming, Part};
 use super::exact;
 use crate::calibration::Curve;
+use rosenblatt_data::MISSING_CELLS;
 use std::fmt::Write as _;
 
 /// The table that the query reads, until you name yours.
@@ -26,11 +28,14 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
         .collect();
     let mut query = Query { taken, stages: Vec::new() };
 
-    let scores = query.stage("score", &outputs, |output| {
+    let scores = query.stage(if reading.is_number() { "prediction" } else { "score" }, &outputs, |output| {
         let terms: Vec<String> = parts.iter().map(|part| term(part, output)).collect();
         let groups = terms.chunks(TOGETHER).map(|terms| format!("({})", terms.join("\n      + ")));
         std::iter::once(exact(biases[output])).chain(groups).collect::<Vec<_>>().join("\n    + ")
     });
+    if reading.is_number() {
+        return query.text(model).into_bytes();
+    }
     // Of every class what it has for it: its score, or the duels that it wins and less than one for their scores.
     let mut standings = scores.clone();
     if !reading.pairs.is_empty() {
@@ -88,7 +93,7 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
     }
     match &reading.naming {
         Naming::Scores => ranks.clone_from(&by_score),
-        Naming::Probabilities => {}
+        Naming::Probabilities | Naming::Number => {}
         Naming::Costs(costs) => {
             if let [second] = &probabilities[..] {
                 probabilities = vec![format!("(1e0 - {second})"), second.clone()];
@@ -163,7 +168,7 @@ impl Query {
 
     fn text(&self, model: &Additive<'_>) -> String {
         let mut text = String::new();
-        for line in model.about("NULL") {
+        for line in model.about("NULL, or a cell that holds no number where one should be") {
             let _ = writeln!(text, "-- {line}");
         }
         let _ = writeln!(text, "-- Put the name of your table in the place of {TABLE}.");
@@ -225,7 +230,20 @@ fn term(part: &Part<'_>, output: usize) -> String {
             )
         }
     };
-    format!("CASE WHEN {name} IS NULL THEN {missing} ELSE {value} END")
+    let bound = |number: f64| format!("CAST({} AS DOUBLE)", exact(number));
+    match part.kind {
+        Kind::Table { .. } => {
+            let words: Vec<String> = MISSING_CELLS.into_iter().map(text).collect();
+            let is_missing = format!("LOWER(TRIM(CAST({name} AS TEXT))) IN ({})", words.join(", "));
+            format!("CASE WHEN {name} IS NULL OR {is_missing} THEN {missing} ELSE {value} END")
+        }
+        // Without the sign a text is compared as a text.
+        _ => format!(
+            "CASE WHEN +{name} BETWEEN {} AND {} THEN {value} ELSE {missing} END",
+            bound(-f64::MAX),
+            bound(f64::MAX)
+        ),
+    }
 }
 
 /// Lines between points, level beyond them.

@@ -1,8 +1,8 @@
 //! A run that was left where it stood: what must be known to end in the same bits as if it had not been.
 //!
 //! The file is a container like a model's. It holds the description of the run, a mark of the data, the
-//! state of the learner, and what the validation set has said so far. Whoever resumes must bring the same
-//! data and the same description; what differs is told, and nothing is learned.
+//! state of the learner, and what the validation set has shown so far. To resume, bring the same
+//! data and the same description; otherwise the error says what differs, and nothing is learned.
 
 use super::Validated;
 use super::file::{
@@ -11,6 +11,7 @@ use super::file::{
 };
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::settings;
 use crate::spec::{Options, Spec};
 use crate::start::Start;
 use crate::tagger::{TaggerEstimate, TaggerOptions};
@@ -61,7 +62,7 @@ pub(crate) struct Mark {
     pub(crate) reading: String,
 }
 
-/// What the validation set has said so far.
+/// What the validation set has shown so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
     /// Errors after each epoch.
@@ -84,7 +85,7 @@ impl Watched {
         epoch - (first as u64 + 1)
     }
 
-    /// The best hypothesis, and what `rows` rows said.
+    /// The best hypothesis, and its result on `rows` rows.
     pub(crate) fn finish(self, rows: usize) -> Option<(Kept, Validated)> {
         let (best_epoch, kept) = self.best?;
         Some((kept, Validated { rows, errors: self.errors, best_epoch }))
@@ -226,14 +227,8 @@ impl Checkpoint {
         if self.sentences.is_some() {
             differences.push("it learned from sentences, and would from rows".to_owned());
         }
-        let text = |spec: &Spec| serde_json::to_value(spec.options()).unwrap_or_default();
-        let (then, now) = (text(&self.spec), text(spec));
-        for (name, was) in then.as_object().into_iter().flatten() {
-            let is = &now[name];
-            if was != is {
-                differences.push(format!("`{name}` was {was} and is {is}"));
-            }
-        }
+        let of_options = settings::differences(self.spec.options(), spec.options()).into_iter();
+        differences.extend(of_options.map(|(name, was, is)| format!("`{name}` was {was} and is {is}")));
         differences
     }
 }

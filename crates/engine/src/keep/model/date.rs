@@ -1,4 +1,4 @@
-//! A moment, told to the second in UTC, as models write it: `2026-11-15T10:20:30Z`.
+//! A moment, to the second in UTC, as models write it: `2026-11-15T10:20:30Z`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The moment so many seconds after the beginning of 1970; none behind the year 9999.
+    /// The moment `seconds` after the beginning of 1970; `None` after the year 9999.
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         (seconds < END).then_some(Self { seconds })
     }
@@ -60,7 +60,7 @@ impl FromStr for Date {
             let days = (era * DAYS_OF_ERA + day_of_era).checked_sub(DAYS_TO_1970)?;
             Self::from_seconds(days * DAY + hour * 3600 + minute * 60 + second)
         };
-        // Only what it would be told as is such a moment: the 30th of February is none.
+        // Only what it would be printed as is such a moment: the 30th of February is none.
         read().filter(|date| date.to_string() == text).ok_or_else(|| {
             format!("a date should read like 2026-11-15T10:20:30Z, but is `{}`", text.escape_debug())
         })

@@ -231,6 +231,8 @@ pub(super) struct SummaryText {
     raced: Option<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     raced_shape: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    without_crosses: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimated>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -245,7 +247,7 @@ const PATIENCE: &str = "observer";
 impl From<&TrainingSummary> for SummaryText {
     fn from(training_summary: &TrainingSummary) -> Self {
         let Totals { epochs, rounds, mistakes, updates, errors } = training_summary.totals;
-        let TrainingSummary { rows, validation, held_out, folds, raced, raced_shape, estimate, .. } =
+        let TrainingSummary { rows, validation, held_out, folds, raced, estimate, .. } =
             training_summary.clone();
         let stopped = match training_summary.stopped {
             Stopped::Observer => PATIENCE,
@@ -264,7 +266,8 @@ impl From<&TrainingSummary> for SummaryText {
             held_out,
             folds,
             raced,
-            raced_shape,
+            raced_shape: training_summary.raced_shape,
+            without_crosses: training_summary.without_crosses,
             estimate,
             time: training_summary.time.clone(),
             group: training_summary.group.clone(),
@@ -289,6 +292,7 @@ impl TryFrom<SummaryText> for TrainingSummary {
             folds,
             raced,
             raced_shape,
+            without_crosses,
             estimate,
             time,
             group,
@@ -318,6 +322,7 @@ impl TryFrom<SummaryText> for TrainingSummary {
             folds,
             raced,
             raced_shape,
+            without_crosses,
             estimate,
             time,
             group,
@@ -975,7 +980,7 @@ pub(super) fn decode_calibration(
     Ok(Calibration { rows: text.rows, curves })
 }
 
-/// What was predicted of the rows that were held out, of which there were so many.
+/// What was predicted of the rows that were held out, of which there were `n_held`.
 fn decode_held_out(n_classes: usize, n_held: u64, arrays: &mut Arrays<'_>) -> Result<HeldOut, FormatError> {
     let rows = arrays.u32s(HELD_ROWS)?;
     let (classes, predicted) = (arrays.u32s(HELD_CLASSES)?, arrays.u32s(HELD_PREDICTED)?);

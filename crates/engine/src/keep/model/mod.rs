@@ -51,7 +51,7 @@ pub struct TrainingSummary {
     pub totals: Totals,
     /// Why it ended.
     pub stopped: Stopped,
-    /// What the validation set said, if there was one.
+    /// The result on the validation set, if there was one.
     pub validation: Option<Validated>,
     /// The share of the data that was held out for the estimate, by [`split`](crate::split::split) with its own seed, if it was not a
     /// race that chose it. Whether it learned from these rows afterwards is in the estimate.
@@ -63,7 +63,9 @@ pub struct TrainingSummary {
     pub raced: Option<f64>,
     /// Whether that race chose how columns bend, too.
     pub raced_shape: bool,
-    /// What rows that were not learned from said of this training.
+    /// Whether crosses were kept out of that race, as `shape` asked for.
+    pub without_crosses: bool,
+    /// The estimate of the error, from rows that were not learned from.
     pub estimate: Option<Estimated>,
     /// The column of times that rows were split by for race and estimate.
     pub time: Option<String>,
@@ -87,6 +89,7 @@ pub(crate) fn training_summary(
         folds: None,
         raced: None,
         raced_shape: false,
+        without_crosses: false,
         estimate: None,
         time: None,
         group: None,
@@ -170,7 +173,7 @@ pub(crate) const STOPS: [(&str, Stopped); 6] = [
     ("epochs", Stopped::Epochs),
 ];
 
-/// What the validation set said of a run.
+/// The result of a run on the validation set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Validated {
@@ -280,7 +283,7 @@ impl Model {
         &self.provenance.variations
     }
 
-    /// When it was made, if it was [told](Model::dated).
+    /// When it was made, if it was [given](Model::dated).
     pub fn date(&self) -> Option<Date> {
         self.provenance.date
     }
@@ -342,7 +345,7 @@ impl Model {
         self
     }
 
-    /// The same model, knowing what rows that were not learned from said of its training.
+    /// The same model, with the estimate of its error from rows that were not learned from.
     #[must_use]
     pub fn with_estimate(mut self, estimate: Option<Estimated>) -> Self {
         self.training_summary.estimate = estimate;
@@ -421,7 +424,7 @@ impl Model {
     pub fn check_room(&self, what: &'static str, n_bytes: usize) -> Result<(), Error> {
         /// So much is given to any model.
         const GIVEN: usize = 64 << 20;
-        /// And to one with so many times fewer weights than places for them.
+        /// And to one with this many times fewer weights than places for them.
         const SPARSE: usize = 1 << 10;
         let (n_weights, n_stored) = match &self.kept {
             Kept::Hyperplanes(planes) => (planes.width() * planes.n_outputs(), planes.entries().count()),

@@ -48,12 +48,21 @@ impl Model {
 
     /// How far off it is on these rows, whose labels are numbers; beside the mean and the median of these very rows.
     pub fn evaluate_numbers(&self, data: &Dataset) -> Result<NumberEstimate, Error> {
+        let all: Vec<u32> = (0..data.len() as u32).collect();
+        Ok(self.judge_numbers(data, &all)?.estimate)
+    }
+
+    /// What it predicts of some of these rows, and how far off that is.
+    pub fn judge_numbers(&self, data: &Dataset, rows: &[u32]) -> Result<HeldNumbers, Error> {
         self.check_task(Task::Numbers)?;
         let by_label = targets(&data.into())?;
-        let truths: Vec<f64> = data.classes().iter().map(|&class| by_label[class as usize]).collect();
-        let numbers = self.predict_numbers(data.view())?;
+        let truths: Vec<f64> =
+            rows.iter().map(|&row| by_label[data.classes()[row as usize] as usize]).collect();
+        let predicted = self.predict_some(data.view(), rows)?;
         let (mean, median) = middles(truths.clone());
-        Ok(NumberEstimate::new(&truths, &numbers, &vec![mean; truths.len()], &vec![median; truths.len()]))
+        let (means, medians) = (vec![mean; truths.len()], vec![median; truths.len()]);
+        let estimate = NumberEstimate::new(&truths, &predicted, &means, &medians);
+        Ok(HeldNumbers::new(rows.to_vec(), truths, predicted, estimate))
     }
 
     /// How far from its prediction the number of a new row lies with probability `share`, at most: what the residuals of

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// One row in the numbers of its source: a value for every feature, or those that are not zero.
 ///
-/// A model that learned from scaled features scales the row first, so nobody else has to.
+/// A model that learned from scaled features scales the row first, so you need not.
 #[derive(Debug, Clone, Copy)]
 pub enum Sample<'a> {
     /// A value for every feature.
@@ -233,7 +233,7 @@ impl Model {
         }
     }
 
-    /// Shows number, class and scores of each row of numbers that nobody has checked; an error if one is not finite.
+    /// Shows number, class and scores of each unchecked row of numbers; an error if one is not finite.
     pub fn each_row(&self, rows: View<'_>, mut show: impl FnMut(u32, u32, &[f64])) -> Result<(), Error> {
         self.check_width(rows)?;
         if self.planes().is_none() || self.map.is_some() {
@@ -250,9 +250,9 @@ impl Model {
         if is_finite { Ok(()) } else { crate::rows::check_finite(rows) }
     }
 
-    /// [`Model::each_row`] of sparse rows at which nobody has looked, for a model with one hyperplane: their numbers are
+    /// [`Model::each_row`] of unchecked sparse rows, for a model with one hyperplane: their numbers are
     /// read but once. False, after some rows have been shown, if something is the matter with one, or with all: then
-    /// whoever asks looks at the rows first. Offsets may begin anywhere.
+    /// check the rows first. Offsets may begin anywhere.
     #[must_use]
     pub fn each_unseen(&self, rows: MatrixRef<'_>, show: impl FnMut(u32, &[f64])) -> bool {
         let mut predictor = self.predictor(0);
@@ -276,8 +276,8 @@ impl Model {
         self.each_of(rows, &all, show);
     }
 
-    /// Shows the class and the scores of each of these rows. Rows that go through a map do so many at once, if the
-    /// outcome fits into memory.
+    /// Shows the class and the scores of each of these rows. Rows that go through a map do so several at
+    /// once, if the outcome fits into memory.
     pub(crate) fn each_of(&self, view: View<'_>, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
         let mut predictor = self.predictor(view.width());
         let mapped = self.map().and_then(|map| Some((map.size(), map_some(map, view, rows).ok()?)));
@@ -616,7 +616,7 @@ pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
     }
 }
 
-/// Shows of each of these rows its class, the class that the model gives it and the scores behind that. `stop` is
+/// Shows of each of these rows its class, the class that the model gives it and its scores. `stop` is
 /// asked between pieces. Fails only if rows on disk cannot be read, or if it is to stop.
 pub(crate) fn each_prediction(
     model: &Model,
@@ -633,12 +633,12 @@ pub(crate) fn each_prediction(
     model.check_task(Task::Classes)?;
     let mut predictor = model.predictor(source.width());
     // Rows go through a map many at a time.
-    let mut behind = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));
+    let mut through_map = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));
     let flow = source.each_block(rows, |_, view, rows| {
         if stop() {
             return ControlFlow::Break(());
         }
-        if let Some((mapper, predictor)) = &mut behind
+        if let Some((mapper, predictor)) = &mut through_map
             && let Ok(mapped) = mapper.block(view, rows)
         {
             let all: Vec<u32> = (0..rows.len() as u32).collect();

@@ -8,7 +8,7 @@ use super::{Date, Model, Provenance, TrainingSummary};
 use crate::start::MOST_WEIGHT_BYTES;
 use crate::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions};
 use rosenblatt_sequence::{
-    Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Votes, Weights, template,
+    Constraints, Lexicon, Order, Scheme, Shape, Stored, Tagging, Votes, Weights, template,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -167,11 +167,11 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         let mut names = Vec::with_capacity(lengths.len());
         let mut rest = letters;
         for length in lengths {
-            let (name, behind) = rest
+            let (name, after) = rest
                 .split_at_checked(length as usize)
                 .ok_or_else(|| content("a cell is longer than the letters"))?;
             names.push(name.to_owned());
-            rest = behind;
+            rest = after;
         }
         if !rest.is_empty() {
             return Err(content("there are letters behind the last cell"));
@@ -267,11 +267,9 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         }
         None => None,
     };
-    let constraints =
-        scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &labels));
-    let search: Search = meaning.search;
+    let constraints = Constraints::of_scheme(scheme, &labels);
     let date = date.map(|text| text.parse()).transpose().map_err(content)?;
-    let tagging = Tagging::new(weights, constraints, search).voted(votes);
+    let tagging = Tagging::new(weights, constraints, meaning.search).voted(votes);
     let kept =
         KeptTagger { options, template, columns, scheme, lexicon, tagging, tokens, progressive, estimate };
     let model = Model::of_tags(kept, labels, training_summary, calibration);

@@ -1,10 +1,11 @@
 //! Where a mixture stands: what every shard starts its next epoch from, and what becomes of what they hand back.
 
 use super::Mixing;
-use super::share::{Learned, Share, bad, counted, reason, state_of, stopped, sum, totals};
+use super::share::{Learned, Share, bad, reason, state_of, stopped};
 use crate::error::{Error, refuse};
 use crate::learner::{Learner, Shape};
 use crate::model::{Model, Provenance, Watched, bundle, training_summary, unbundle};
+use crate::settings::differences;
 use crate::spec::{Options, Spec};
 use crate::start::Start;
 use crate::train::{build, check_room, hypothesis, weights_by_counts};
@@ -42,7 +43,7 @@ pub struct Mixture {
 pub(super) enum Stand {
     /// All that a sole shard knows; nothing before its first epoch.
     Whole(Option<State<'static>>),
-    /// Hyperplanes that were mixed, and the sum of all hypotheses of all shards over so many rounds.
+    /// Hyperplanes that were mixed, and the sum of all hypotheses of all shards over this many rounds.
     Mixed { planes: Hyperplanes, sums: Hyperplanes, rounds: u64 },
 }
 
@@ -193,7 +194,7 @@ impl Mixture {
             mixing: self.mixing.to_string(),
             class_weights: self.class_weights.clone(),
             counts: self.counts.clone(),
-            totals: counted(&self.totals),
+            totals: self.totals.to_list(),
             moves: self.moves.clone(),
             state: state.is_some(),
             rounds,
@@ -248,7 +249,7 @@ impl Mixture {
             _ => return Err(bad("it holds lists that nobody knows")),
         };
         Ok(Self {
-            totals: totals(text.totals),
+            totals: Totals::from_list(text.totals),
             moves: text.moves,
             stand,
             fingerprint: text.fingerprint,
@@ -262,25 +263,22 @@ impl Mixture {
     /// Goes on from another mixture's checkpoint, if it is of the same training.
     pub fn resume(self, checkpoint: &[u8]) -> Result<Self, Error> {
         let other = Self::from_bytes(checkpoint)?;
-        let text = |mixture: &Self| serde_json::to_value(mixture.spec.options()).unwrap_or_default();
-        let (then, now) = (text(&other), text(&self));
-        let mut differences: Vec<String> = Vec::new();
-        for (name, was) in then.as_object().into_iter().flatten() {
-            // More epochs may be asked for than were at first.
-            if *was != now[name] && name != "epochs" {
-                differences.push(format!("`{name}` was {was} and is {}", now[name]));
-            }
-        }
-        let told = |what: &str, was: String, is: String| format!("{what} were {was} and are {is}");
+        // More epochs may be asked for than were at first.
+        let of_options = differences(other.spec.options(), self.spec.options()).into_iter();
+        let mut differences: Vec<String> = of_options
+            .filter(|(name, ..)| name != "epochs")
+            .map(|(name, was, is)| format!("`{name}` was {was} and is {is}"))
+            .collect();
+        let changed = |what: &str, was: String, is: String| format!("{what} were {was} and are {is}");
         if other.labels != self.labels {
-            differences.push(told(
+            differences.push(changed(
                 "the classes",
                 other.labels.names().join(", "),
                 self.labels.names().join(", "),
             ));
         }
         if other.counts != self.counts {
-            differences.push(told(
+            differences.push(changed(
                 "rows by class",
                 format!("{:?}", other.counts),
                 format!("{:?}", self.counts),
@@ -288,7 +286,7 @@ impl Mixture {
         }
         if (other.width, other.n_shards) != (self.width, self.n_shards) {
             let of = |mixture: &Self| format!("{} in {} places", mixture.width, mixture.n_shards);
-            differences.push(told("features", of(&other), of(&self)));
+            differences.push(changed("features", of(&other), of(&self)));
         }
         if other.mixing != self.mixing {
             differences.push(format!("mixing was {} and is {}", other.mixing, self.mixing));
@@ -385,7 +383,7 @@ impl Mixture {
             _ => return Err(bad("one shard hands all back, several what moved")),
         }
         let epochs = self.totals.epochs + 1;
-        self.totals = Totals { epochs, ..sum(&self.totals, &whole.totals) };
+        self.totals = Totals { epochs, ..self.totals.beside(&whole.totals) };
         self.moves.iter_mut().zip(&whole.moves).for_each(|(sum, more)| *sum += more);
         let options = self.spec.options();
         if self.over.is_none() && options.max_updates.is_some_and(|most| self.totals.updates >= most) {
@@ -443,7 +441,7 @@ impl Mixture {
         }
     }
 
-    /// The model as it stands, whatever a validation set said.
+    /// The model as it stands, whatever the validation set showed.
     pub fn model_so_far(&self) -> Result<Model, Error> {
         Ok(hypothesis(&self.spec, &self.labels, None, self.kept()?))
     }

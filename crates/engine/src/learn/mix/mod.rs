@@ -4,7 +4,7 @@
 //! own rows once, and hands back what moved; the mean of that is where the next epoch starts. On separable data the
 //! mistakes of all epochs, each shard's counted with its part in the mean, are at most `(R/γ)²`, as for one perceptron;
 //! tests hold it to that. Mixing once, after separate runs, has no such bound, but it is what [`mix`] does to models, and
-//! whoever calls it once an epoch has the same algorithm over ssh.
+//! calling it once an epoch gives the same algorithm over ssh.
 //!
 //! ```text
 //! driver: Mixture ── start (bytes) ──> every shard: epoch ── Share (bytes) ──> Mixture::take, in the order of shards
@@ -12,7 +12,7 @@
 //!
 //! Nothing depends on who is ready first: sums run in the order of shards. One shard is not mixed at all. It hands its
 //! whole state back, so that it ends in the bits of [`crate::train()`]. Which process runs where, and what happens if one
-//! dies, is for whoever calls this.
+//! dies, is up to the caller.
 
 mod mixture;
 mod models;

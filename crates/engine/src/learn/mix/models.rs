@@ -1,13 +1,14 @@
 //! Models that become one: the mean of their weights.
 
-use super::share::sum;
 use super::{Mixing, taggers};
 use crate::error::Error;
 use crate::model::{Model, Provenance, training_summary};
+use crate::settings;
 use crate::spec::{Options, Spec};
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
+use serde_json::Value;
 
 /// The mean of models that were trained in the same way on different rows or sentences. Their order does not matter, to the bit; one
 /// model is itself. Probabilities are left out, as none of the rows they were fitted on knows the mean.
@@ -44,36 +45,31 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
     // Sums run in an order that the models decide, not the caller.
     let mut order: Vec<&Model> = models.iter().collect();
     order.sort_by_cached_key(|model| model.to_bytes());
+    let mut parts: Vec<u64> = order.iter().map(|model| mixing.part(&model.training_summary.totals)).collect();
+    if parts.iter().all(|part| *part == 0) {
+        // Nothing was counted that could tell them apart.
+        parts.fill(1);
+    }
+    let rows = order.iter().map(|model| model.training_summary.rows).sum();
+    let totals =
+        order.iter().fold(Totals::default(), |sum, model| sum.beside(&model.training_summary.totals));
+    let summary = training_summary(rows, totals, Stopped::Epochs, None);
     if let Some(taggers) = order.iter().map(|model| model.tagger()).collect::<Option<Vec<_>>>() {
-        return taggers::mean(&taggers, mixing);
+        return taggers::mean(&taggers, &parts, summary);
     }
     let (width, n_outputs) = models
         .iter()
         .filter_map(Model::planes)
         .fold((0, 1), |(widest, _), planes| (planes.width().max(widest), planes.n_outputs()));
-    let mut parts: Vec<(&Model, &Hyperplanes, u64)> = order
-        .into_iter()
-        .filter_map(|model| Some((model, model.planes()?, mixing.part(&model.training_summary.totals))))
-        .collect();
-    if parts.iter().all(|(_, _, part)| *part == 0) {
-        // Nothing was counted that could tell them apart.
-        for (_, _, part) in &mut parts {
-            *part = 1;
-        }
-    }
     let (mut weights, mut biases) = (vec![0.0; width * n_outputs], vec![0.0; n_outputs]);
-    let (mut totals, mut rows, mut whole) = (Totals::default(), 0, 0_u64);
-    for (model, planes, part) in parts {
-        let factor = part as f64;
+    for (planes, part) in order.iter().filter_map(|model| model.planes()).zip(&parts) {
+        let factor = *part as f64;
         for (feature, output, weight) in planes.entries() {
             weights[feature * n_outputs + output] += factor * weight;
         }
         biases.iter_mut().zip(planes.biases()).for_each(|(sum, bias)| *sum += factor * bias);
-        totals = sum(&totals, &model.training_summary.totals);
-        rows += model.training_summary.rows;
-        whole = whole.saturating_add(part);
     }
-    let whole = whole as f64;
+    let whole = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part)) as f64;
     weights.iter_mut().chain(&mut biases).for_each(|sum| *sum /= whole);
     if !weights.iter().chain(&biases).all(|weight| weight.is_finite()) {
         return Err(Error::Overflow { epoch: totals.epochs, row: None });
@@ -83,7 +79,7 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
     Ok(Model {
         spec: Spec::new(Options { seed, ..first.spec.options().clone() })?,
         kept: Kept::Hyperplanes(Hyperplanes::from_parts(weights, biases)),
-        training_summary: training_summary(rows, totals, Stopped::Epochs, None),
+        training_summary: summary,
         calibration: None,
         provenance: Provenance::default(),
         ..first.clone()
@@ -104,14 +100,7 @@ fn differences_of(first: &Model, model: &Model) -> Vec<String> {
             "it is no hyperplane in the features: votes, kernels, maps and networks have no mean".to_owned(),
         );
     }
-    let text = |model: &Model| serde_json::to_value(model.spec.options()).unwrap_or_default();
-    let (one, other) = (text(first), text(model));
-    for (name, said) in one.as_object().into_iter().flatten() {
-        // Seeds may differ, and so may the epochs that were made.
-        if *said != other[name] && name != "seed" {
-            differences.push(format!("`{name}` is {}, where model 1 has {said}", other[name]));
-        }
-    }
+    differences.extend(other_settings(settings::differences(first.spec.options(), model.spec.options())));
     if model.labels != first.labels {
         let names = |model: &Model| model.labels.names().join(", ");
         differences.push(format!("its classes are {}, where model 1 has {}", names(model), names(first)));
@@ -123,4 +112,10 @@ fn differences_of(first: &Model, model: &Model) -> Vec<String> {
         differences.push("its features have other names than those of model 1".to_owned());
     }
     differences
+}
+
+/// The settings that must not differ, and do. Seeds may, and so may the epochs that were made.
+pub(super) fn other_settings(differences: Vec<(String, Value, Value)>) -> Vec<String> {
+    let differences = differences.into_iter().filter(|(name, ..)| name != "seed");
+    differences.map(|(name, said, other)| format!("`{name}` is {other}, where model 1 has {said}")).collect()
 }

@@ -22,8 +22,8 @@ pub fn scores<B: AsRef<[u8]>>(
             model.labels().class(name).ok_or_else(unknown)
         };
         let numbers = data.labels().names().iter().map(number).collect::<Result<Vec<u32>, _>>()?;
-        model.each_row(data.view(), |row, class, said| {
-            class_scores(model, said, &mut of_row);
+        model.each_row(data.view(), |row, class, answers| {
+            class_scores(model, answers, &mut of_row);
             scores.extend(&of_row);
             classes.push(numbers[data.classes()[row as usize] as usize]);
             named.push(class);
@@ -37,13 +37,17 @@ pub fn scores<B: AsRef<[u8]>>(
     Ok(bundle(KIND, &(), lists.iter().map(|(name, list)| (*name, list))))
 }
 
-/// The same model with probabilities, fitted as a single machine does it: to what was [said](scores) of the rows that no
-/// shard learned from, in the order of shards.
-pub fn with_probabilities<B: AsRef<[u8]>>(model: Model, method: Method, said: &[B]) -> Result<Model, Error> {
+/// The same model with probabilities, fitted as a single machine does it: to the [`scores`] of the rows that
+/// no shard learned from, in the order of shards.
+pub fn with_probabilities<B: AsRef<[u8]>>(
+    model: Model,
+    method: Method,
+    answers: &[B],
+) -> Result<Model, Error> {
     let n_classes = model.labels().len();
     let (mut scores, mut classes, mut named) = (Vec::new(), Vec::new(), Vec::new());
-    for said in said {
-        let ((), lists) = unbundle(KIND, said.as_ref()).map_err(|error| bad(error.to_string()))?;
+    for answers in answers {
+        let ((), lists) = unbundle(KIND, answers.as_ref()).map_err(|error| bad(error.to_string()))?;
         for (name, list) in lists {
             match (name.as_str(), list) {
                 ("scores", List::F64(more)) => scores.extend_from_slice(&more),

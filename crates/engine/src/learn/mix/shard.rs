@@ -1,4 +1,4 @@
-//! What a shard does: packs its rows once, and learns from them for an epoch whenever it is told where to start.
+//! What a shard does: packs its rows once, and learns from them for an epoch whenever it gets a start.
 
 use super::mixture::{Mixture, Stand};
 use super::share::{Learned, Moved, Share};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::ControlFlow;
 
-/// About so many bytes of rows go into one pack.
+/// About how many bytes of rows go into one pack.
 const PACK_BYTES: usize = 4 << 20;
 
 /// The rows of a shard, parted into those to learn from and those of the validation set: an iterator over packs. Rows come
@@ -51,7 +51,7 @@ pub struct Pack {
 impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Packing<'a, B> {
     /// The rows of shard number `shard` of about `n_shards`, which are of these classes. Part of them go to the validation set
     /// if the spec has one and there are enough, as far as a shard can tell: all shards together have as many times more
-    /// rows. Batches hold the same classes, one behind the other, and values that are finite.
+    /// rows. Batches hold the same classes, contiguous, and values that are finite.
     pub fn new(
         spec: &Spec,
         classes: &[u32],
@@ -90,7 +90,8 @@ impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Packing<'a, B> {
     }
 
     /// One epoch of shard number `shard`, from where the mixture stands, over all rows: for a shard without a validation set
-    /// whose rows nobody asks for again, so that they need not be packed. What comes out is what [`epoch`] makes of the packs.
+    /// whose rows are not used again, so that they need not be packed. What comes out is what [`epoch`] makes
+    /// of the packs.
     pub fn epoch(&mut self, start: &[u8], shard: u64) -> Result<Vec<u8>, Error> {
         if self.n_taken > 0 || self.n_validation() > 0 {
             return Err(Error::BadShare {
@@ -237,13 +238,13 @@ fn epoch_of(
     };
     let is_whole = matches!(mixture.stand, Stand::Whole(_));
     let order = mixture.spec.order();
+    let plan = mixture.spec.plan(&order, None);
     let plan = Plan {
-        rows: None,
-        order: &order,
         seed,
         epochs: before.epochs + 1,
-        max_updates: options.max_updates.filter(|_| is_whole),
-        stop_when_clean: options.stop_when_clean && is_whole,
+        max_updates: plan.max_updates.filter(|_| is_whole),
+        stop_when_clean: plan.stop_when_clean && is_whole,
+        ..plan
     };
     let rows = rows.map(|rows| known(&mixture, rows?));
     let stopped = learn(&mut *learner, &plan, rows, &mixture)?;
@@ -338,8 +339,8 @@ pub fn count_errors<B: AsRef<[u8]>>(
         let data = rosenblatt_data::unpack(pack?.as_ref())?;
         let truth = data.classes();
         model.each_row(data.view(), |row, class, _| {
-            let said = data.labels().name(truth[row as usize]);
-            errors += u64::from(model.labels().name(class) != said);
+            let truth_name = data.labels().name(truth[row as usize]);
+            errors += u64::from(model.labels().name(class) != truth_name);
         })?;
         n_rows += data.len();
     }

@@ -1,7 +1,7 @@
 //! What a shard hands back after an epoch: what moved, and what was counted.
 //!
-//! Shares add up, so that they can be gathered in a tree; in which order is for whoever adds them, and decides the last
-//! bits. Weights that did not move are not sent.
+//! Shares add up, so that they can be gathered in a tree; their order is up to the caller, and decides the
+//! last bits. Weights that did not move are not sent.
 
 use crate::error::Error;
 use crate::model::{STOPS, bundle, unbundle};
@@ -59,14 +59,6 @@ struct Text {
     moves: Vec<u64>,
     whole: bool,
     stopped: Option<String>,
-}
-
-pub(super) fn counted(totals: &Totals) -> [u64; 5] {
-    [totals.epochs, totals.rounds, totals.mistakes, totals.updates, totals.errors]
-}
-
-pub(super) fn totals([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> Totals {
-    Totals { epochs, rounds, mistakes, updates, errors }
 }
 
 /// Reasons to stop before all epochs are made, by name.
@@ -251,7 +243,7 @@ impl Share {
         self.shards += other.shards;
         self.part += other.part;
         self.weighted_mistakes += other.weighted_mistakes;
-        self.totals = sum(&self.totals, &other.totals);
+        self.totals = self.totals.beside(&other.totals);
         self.moves.iter_mut().zip(&other.moves).for_each(|(sum, more)| *sum += more);
     }
 
@@ -264,7 +256,7 @@ impl Share {
             shards: self.shards,
             part: self.part,
             weighted_mistakes: self.weighted_mistakes,
-            totals: counted(&self.totals),
+            totals: self.totals.to_list(),
             moves: self.moves.clone(),
             whole: matches!(self.learned, Learned::Whole(..)),
             stopped,
@@ -285,7 +277,7 @@ impl Share {
             Learned::Moved(Moved::of_lists(lists)?)
         };
         let Text { shards, part, weighted_mistakes, moves, .. } = text;
-        Ok(Self { shards, part, weighted_mistakes, totals: totals(text.totals), moves, learned })
+        Ok(Self { shards, part, weighted_mistakes, totals: Totals::from_list(text.totals), moves, learned })
     }
 }
 
@@ -295,17 +287,6 @@ pub(super) fn state_of(lists: Vec<(String, List<'static>)>) -> State<'static> {
         state.push(name, list);
     }
     state
-}
-
-/// Both together, but for the epochs, which they made side by side.
-pub(super) fn sum(one: &Totals, other: &Totals) -> Totals {
-    Totals {
-        epochs: one.epochs.max(other.epochs),
-        rounds: one.rounds + other.rounds,
-        mistakes: one.mistakes + other.mistakes,
-        updates: one.updates + other.updates,
-        errors: one.errors + other.errors,
-    }
 }
 
 /// The sum of shares, in their order, as one: for gathering them in a tree.
@@ -350,7 +331,7 @@ mod tests {
             assert_eq!((weights, drift), ([4.0, 1.0, 0.0, 10.0], [8.0, 2.0, 0.0, 20.0]));
             assert_eq!(moved.biases, [2.0]);
         }
-        // Whoever moved nothing is no stranger.
+        // A share that moved nothing is no stranger.
         let still = share(Some(&[]), &[]).to_bytes();
         let both = Share::from_bytes(&add(&[still, sparse[0].to_bytes()]).unwrap()).unwrap();
         assert!(matches!(both.learned, Learned::Moved(moved) if moved.weights == [1.0, 2.0]));

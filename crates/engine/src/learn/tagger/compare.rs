@@ -1,16 +1,14 @@
 //! Several taggers on the same folds of sentences: what each would promise if it were trained.
 
 use super::TaggerOptions;
-use super::estimate::{Verdict, parts_of_folds, train_part};
+use super::estimate::{Verdict, train_part};
 use super::train::Material;
-use crate::error::{Error, refuse};
+use crate::error::Error;
 use crate::monitor::{Monitor, Stage};
+use crate::split::parts_of_folds;
 use crate::statistics::deviation;
-use rosenblatt_core::Totals;
-use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_data::{SentenceFormat, Source};
 use rosenblatt_sequence::spans::Agreement;
-use std::ops::ControlFlow;
 
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
@@ -75,9 +73,6 @@ pub fn compare(
     seed: u64,
     monitor: &mut dyn Monitor,
 ) -> Result<TaggerComparison, Error> {
-    if n_folds < 2 {
-        return refuse("folds", "at least 2", n_folds);
-    }
     let (mut trials, mut failed) = (Vec::new(), Vec::new());
     let mut read: Option<(&TaggerOptions, Material)> = None;
     for (candidate, options) in candidates.iter().enumerate() {
@@ -97,15 +92,10 @@ pub fn compare(
                 mistakes: Vec::new(),
                 attributes: material.lexicon.len(),
             };
-            for (fold, (learned, held)) in
-                parts_of_folds(material.corpus.len(), n_folds, seed)?.iter().enumerate()
-            {
+            let parts = parts_of_folds(&vec![0; material.corpus.len()], n_folds, seed)?;
+            for (fold, (learned, held)) in parts.iter().enumerate() {
                 monitor.stage(Stage::Fold { candidate, fold, n_folds });
-                let mut watch = UnlessStopped { monitor, stopped: false };
-                let (tagging, totals) = train_part(&material, options, learned, &mut watch)?;
-                if watch.stopped {
-                    return Err(Error::Stopped);
-                }
+                let (tagging, totals) = train_part(&material, options, learned, || monitor.wants_to_stop())?;
                 monitor.stage(Stage::Judging);
                 trial.folds.push(Verdict::new(&tagging, &material, held, false).agreement);
                 trial.mistakes.push(totals.mistakes);
@@ -133,17 +123,4 @@ pub fn compare(
         labels: material.labels,
         n_folds,
     })
-}
-
-/// Gives up a training when the monitor wants to stop.
-struct UnlessStopped<'a> {
-    monitor: &'a mut dyn Monitor,
-    stopped: bool,
-}
-
-impl Observer for UnlessStopped<'_> {
-    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
-        self.stopped |= self.monitor.wants_to_stop();
-        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
 }

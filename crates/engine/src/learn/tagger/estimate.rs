@@ -5,16 +5,13 @@ use super::train::{Material, TaggerRun, Trained};
 use crate::calibration::{Calibration, Method};
 use crate::error::{Error, refuse};
 use crate::estimate::{Calibrate, Plan};
-use crate::split::Part;
-use crate::split::{fold_rows, split_rows};
-use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
-use rosenblatt_core::{Totals, threads};
+use crate::monitor::Unless;
+use crate::split::{Part, parts_of_folds, split_rows};
+use rosenblatt_core::{Stopped, Totals, threads};
 use rosenblatt_sequence::spans::{Agreement, Count, spans, tell_spans};
 use rosenblatt_sequence::{Corpus, Lattice, Met, Tagging};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a tagger is judged beside its training.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,23 +56,9 @@ impl Judging {
         match self.plan {
             Plan::Auto | Plan::HoldOut(0.0) => Ok(Vec::new()),
             Plan::HoldOut(share) => Ok(vec![split_rows(&alike, &all, share, seed)]),
-            Plan::Folds(n_folds) => parts_of_folds(n_sentences, n_folds, seed),
+            Plan::Folds(n_folds) => parts_of_folds(&alike, n_folds, seed),
         }
     }
-}
-
-/// The folds of this many sentences.
-pub(super) fn parts_of_folds(n_sentences: usize, n_folds: usize, seed: u64) -> Result<Vec<Part>, Error> {
-    if n_folds > n_sentences {
-        return Err(Error::TooFewRows { folds: n_folds, rows: n_sentences });
-    }
-    let all: Vec<u32> = (0..n_sentences as u32).collect();
-    let folds = fold_rows(&vec![0; n_sentences], &all, n_folds, seed);
-    let part = |held: Vec<u32>| {
-        let learned = all.iter().copied().filter(|row| held.binary_search(row).is_err()).collect();
-        (learned, held)
-    };
-    Ok(folds.into_iter().map(part).collect())
 }
 
 /// What sentences that were not learned from, or not yet, say of a training.
@@ -198,15 +181,18 @@ impl Verdict {
     }
 }
 
-/// A training on some of the sentences.
+/// A training on some of the sentences, given up as soon as it is to `stop`.
 pub(super) fn train_part(
     material: &Material,
     options: &TaggerOptions,
     learned: &[u32],
-    observer: &mut dyn Observer,
+    stop: impl FnMut() -> bool,
 ) -> Result<(Tagging, Totals), Error> {
     let mut run: TaggerRun = material.begin(options, None)?;
-    let stopped = material.fit(&mut run, options, Some(learned), observer);
+    let stopped = material.fit(&mut run, options, Some(learned), &mut Unless(stop));
+    if stopped == Stopped::Observer {
+        return Err(Error::Stopped);
+    }
     let totals = run.totals();
     let Trained { weights, votes, .. } = material.read_out(run, stopped, learned.len())?;
     let tagging = Tagging::new(weights, material.constraints(), options.meaning()?.search);
@@ -224,13 +210,10 @@ pub(super) fn judge(
     // A vote has no lead to be calibrated, and nobody asked for it.
     let calibrate = calibrate.filter(|_| !options.voted);
     let judge_one = |(learned, held): &Part| {
-        let (tagging, _) = train_part(material, options, learned, &mut UnlessOver(is_over))?;
-        if is_over.load(Ordering::Relaxed) {
-            return Err(Error::Stopped);
-        }
-        Ok(Verdict::new(&tagging, material, held, calibrate.is_some()))
+        let (tagging, _) = train_part(material, options, learned, || is_over.load(Ordering::Relaxed))?;
+        Ok::<_, Error>(Verdict::new(&tagging, material, held, calibrate.is_some()))
     };
-    let verdicts = each(parts, threads::available(), judge_one)?;
+    let verdicts = threads::each(threads::available(), parts, judge_one)?;
     let mut agreement = Agreement::default();
     let mut leads = Vec::new();
     for verdict in verdicts {
@@ -251,43 +234,4 @@ pub(super) fn judge(
     };
     let estimate = (agreement.tokens > 0).then(|| TaggerEstimate::of(&agreement, parts.len()));
     Ok((estimate, calibration))
-}
-
-/// Does work for every part on some threads, and gives what came of it in the order of the parts.
-pub(super) fn each<P: Sync, T: Send>(
-    parts: &[P],
-    n_threads: usize,
-    work: impl Fn(&P) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    threads::on_threads(n_threads.min(parts.len()), || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(part) = parts.get(number) else { return };
-            let outcome = work(part);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
-        }
-    });
-    let mut all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.sort_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, done)| done).collect()
-}
-
-/// Stops a training that nobody waits for any more.
-struct UnlessOver<'a>(&'a AtomicBool);
-
-impl UnlessOver<'_> {
-    fn flow(&self) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl Observer for UnlessOver<'_> {
-    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
-        self.flow()
-    }
-
-    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
-        self.flow()
-    }
 }

@@ -337,7 +337,7 @@ impl<'m> Tagger<'m> {
         let mut block = Sentences::default();
         let mut room = Room::default();
         let mut agreement = Agreement::default();
-        let constraints = self.kept.constraints_for(self.labels());
+        let constraints = Constraints::of_scheme(self.scheme(), self.labels());
         while stream.next(&mut block)? {
             let format = stream.format();
             for number in 0..block.len() {
@@ -546,13 +546,6 @@ impl<'m> Tagger<'m> {
             (name, weight)
         };
         Ok(all.into_iter().map(named).collect())
-    }
-}
-
-impl KeptTagger {
-    /// Which of these labels may follow which.
-    pub(crate) fn constraints_for(&self, labels: &[String]) -> Constraints {
-        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
     }
 }
 

@@ -3,29 +3,28 @@
 use super::KeptTagger;
 use super::estimate::TaggerEstimate;
 use super::options::{TaggerOptions, Wanted, check_labels};
+use super::shards::Nowhere;
 use super::train::{Reader, TaggerTraining, add_sentence, begin_run, check_links, mark};
 use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
 use crate::model::{Mark, Model, encode_sentences, training_summary};
-use crate::monitor::CheckpointRequest;
-use rosenblatt_core::{Order, Plan, Snapshot as _, Stopped, Visits};
-use rosenblatt_data::Source;
+use crate::monitor::keep;
+use rosenblatt_core::observer::{Epoch, Observer, Snapshot as _};
+use rosenblatt_core::{Order, Plan, Stopped, Visits};
+use rosenblatt_data::SentenceStream;
 use rosenblatt_sequence::spans::Agreement;
 use rosenblatt_sequence::{Constraints, Corpus, Numbers, Scheme, Shape, Tagging, Weights};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 impl TaggerTraining<'_> {
-    /// Reads a stream once and learns from it, in the memory of a block, the attributes and the weights. `told` hears after
-    /// every block how good the labels were that were found before each sentence was learned from. Labels are taken in as
-    /// they turn up. A stream that is resumed is read from its beginning: what was learned from is read again, and no
-    /// more, so that attributes and labels have the numbers they had.
-    pub fn run_online(
+    /// Tells `observer` after every block how many sentences were labelled wrongly before they were learned from.
+    pub(super) fn run_online(
         self,
-        source: &Source,
-        mut told: impl FnMut(&TaggerEstimate) -> ControlFlow<()>,
+        stream: SentenceStream,
+        observer: &mut dyn Observer,
     ) -> Result<Model, Error> {
-        let Self { options, format, start, checkpoint, mut checkpointer, .. } = self;
+        let Self { options, start, checkpoint, mut checkpointer, .. } = self;
         let meaning = options.meaning()?;
         if options.voted {
             let expected = "averaged or last online, as a stream may have no end and every update would vote";
@@ -41,10 +40,8 @@ impl TaggerTraining<'_> {
             Wanted::Auto => start.and_then(|tagger| tagger.scheme()),
             Wanted::None => None,
         };
-        let mut reader = Reader::new(source, format, options, start)?;
-        let constraints = |labels: &[String]| {
-            scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
-        };
+        let mut reader = Reader::new(stream, options, start)?;
+        let constraints = |labels: &[String]| Constraints::of_scheme(scheme, labels);
         let shape = |n_labels| Shape { n_labels, order: meaning.order };
         let (mut corpus, mut read) = (Corpus::default(), Read::default());
         let mut known = (reader.names.len(), reader.lexicon.len());
@@ -73,15 +70,8 @@ impl TaggerTraining<'_> {
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
         let mut is_interrupted = false;
-        let plan = Plan {
-            rows: None,
-            order: &Order::Given,
-            seed: options.seed,
-            epochs: 1,
-            max_updates: None,
-            stop_when_clean: false,
-        };
-        let stopped = run.fit_in_blocks(&plan, &mut (), |run, observer| {
+        let plan = Plan { stop_when_clean: false, ..Plan::new(&Order::Given, 1, options.seed) };
+        let stopped = run.fit_in_blocks(&plan, &mut (), |run, nothing| {
             while !corpus.is_empty() || reader.take_in(&mut corpus)? {
                 let first = std::mem::take(&mut n_over);
                 let n = corpus.len();
@@ -99,7 +89,7 @@ impl TaggerTraining<'_> {
                 run.space_mut().watch_next((n - first) as u64);
                 run.set_place(run.place() + n - first);
                 if let ControlFlow::Break(stopped) =
-                    run.learn(Numbers(n), Visits::Range { first, end: n }, observer)
+                    run.learn(Numbers(n), Visits::Range { first, end: n }, nothing)
                 {
                     return Ok(ControlFlow::Break(Some(stopped)));
                 }
@@ -112,19 +102,21 @@ impl TaggerTraining<'_> {
                 run.space_mut().lend(Arc::default(), reader.lexicon.len());
                 corpus = Arc::try_unwrap(lent).unwrap_or_default();
                 corpus.clear();
-                if told(&estimate).is_break() {
+                let (rounds, wrong) = (estimate.sentences, estimate.sentences - estimate.sentences_right);
+                let (mistakes, updates, errors) = (wrong, wrong, wrong);
+                let seen = Epoch { number: 1, rounds, visited: rounds, mistakes, updates, errors };
+                if observer.epoch(&seen, &Nowhere).is_break() {
                     return Ok(ControlFlow::Break(Some(Stopped::Observer)));
                 }
-                let Some(checkpointer) = &mut checkpointer else { continue };
-                let request = checkpointer.request(&run.totals());
-                if request != CheckpointRequest::Continue {
+                let totals = run.totals();
+                let encode = || {
                     // What was found in the block is counted, and its sentences are gone.
                     run.space_mut().watch_next(0);
                     let mark = read.mark(reader.names.clone(), reader.lexicon.len());
-                    checkpointer.save(&encode_sentences(options, &mark, Some(&estimate), &run.state()));
-                }
-                if request == CheckpointRequest::SaveAndStop {
-                    is_interrupted = true;
+                    encode_sentences(options, &mark, Some(&estimate), &run.state())
+                };
+                is_interrupted = keep(&mut checkpointer, &totals, encode);
+                if is_interrupted {
                     return Ok(ControlFlow::Break(None));
                 }
             }

@@ -5,14 +5,14 @@ use crate::algorithms;
 use crate::defaults;
 use crate::describe::options::by_name;
 use crate::error::{Error, refuse};
-use crate::settings::Asked;
+use crate::settings::{self, Asked};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::{Average, Info, Params, Readout, Rule, Setting, settings};
 use rosenblatt_data::{LabelColumn, ReadOptions};
 use rosenblatt_sequence::template::{self, Template};
 use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
@@ -114,16 +114,7 @@ impl TaggerOptions {
 
     /// What differs: its name, what it is here and what it is there.
     pub(crate) fn differences(&self, other: &Self) -> Vec<(String, Value, Value)> {
-        let fields = |options: &Self| match serde_json::to_value(options.normal()) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
-        let mut others = fields(other);
-        let pair = |(name, one): (String, Value)| {
-            let other = others.remove(&name).unwrap_or_default();
-            (one != other).then_some((name, one, other))
-        };
-        fields(self).into_iter().filter_map(pair).collect()
+        settings::differences(&self.normal(), &other.normal())
     }
 
     /// The same with what is set of taggers, of learning and of reading; an error if that is not about sentences.

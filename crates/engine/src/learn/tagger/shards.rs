@@ -5,13 +5,12 @@
 //! there.
 
 use super::TaggerOptions;
-use super::estimate::each;
 use super::train::{Material, Trained};
 use crate::error::Error;
 use crate::model::{Checkpoint, encode_sentences, training_summary};
-use crate::monitor::{CheckpointRequest, Checkpointer};
+use crate::monitor::{Checkpointer, keep};
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
+use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals, threads};
 use rosenblatt_sequence::{Numbers, Weights};
@@ -58,40 +57,25 @@ fn train_on(
     }
     while totals.epochs < options.epochs {
         // Between epochs there is one set of weights, and nothing else to keep.
-        if let Some(checkpointer) = &mut checkpointer {
-            let request = checkpointer.request(&totals);
-            if request != CheckpointRequest::Continue {
-                let state = state(&totals, &weights, average.as_ref());
-                checkpointer.save(&encode_sentences(options, &mark, None, &state));
-            }
-            if request == CheckpointRequest::SaveAndStop {
-                return Err(Error::Interrupted { epoch: totals.epochs + 1 });
-            }
+        let encode = || encode_sentences(options, &mark, None, &state(&totals, &weights, average.as_ref()));
+        if keep(&mut checkpointer, &totals, encode) {
+            return Err(Error::Interrupted { epoch: totals.epochs + 1 });
         }
         let epoch = |(shard, rows): &(u64, Vec<u32>)| {
             let mut run = material.begin(options, Some(weights.clone()))?;
-            let plan = Plan {
-                rows: Some(rows),
-                order: &Order::ShuffleEpoch,
-                seed: Random::for_purpose(options.seed.wrapping_add(*shard), "shard").next() ^ totals.epochs,
-                epochs: 1,
-                max_updates: None,
-                stop_when_clean: false,
-            };
+            let seed = Random::for_purpose(options.seed.wrapping_add(*shard), "shard").next() ^ totals.epochs;
+            let plan =
+                Plan { rows: Some(rows), stop_when_clean: false, ..Plan::new(&Order::ShuffleEpoch, 1, seed) };
             let _ = run.fit(Numbers(n_sentences), &plan, &mut ());
             let last = run.space().weights().clone();
             let learned = run.totals();
-            Ok((material.read_out(run, Stopped::Epochs, rows.len())?.weights, last, learned))
+            let mean = material.read_out(run, Stopped::Epochs, rows.len())?.weights;
+            Ok::<_, Error>((mean, last, learned))
         };
-        let learned = each(&shards, n_threads, epoch)?;
+        let learned = threads::each(n_threads, &shards, epoch)?;
         let before = totals;
-        for (_, _, part) in &learned {
-            totals.rounds += part.rounds;
-            totals.mistakes += part.mistakes;
-            totals.updates += part.updates;
-            totals.errors += part.errors;
-        }
-        totals.epochs += 1;
+        totals = learned.iter().fold(totals, |sum, (_, _, part)| sum.beside(part));
+        totals.epochs = before.epochs + 1;
         let lasts: Vec<(&Weights, f64)> = learned.iter().map(|(_, last, _)| (last, 1.0)).collect();
         if let Some(mean) = Weights::mean(&lasts) {
             weights = mean;
@@ -108,14 +92,7 @@ fn train_on(
                 (_, here) => here,
             };
         }
-        let seen = Epoch {
-            number: totals.epochs,
-            rounds: totals.rounds,
-            visited: totals.rounds - before.rounds,
-            mistakes: totals.mistakes - before.mistakes,
-            updates: totals.updates - before.updates,
-            errors: totals.errors - before.errors,
-        };
+        let seen = totals.since(&before);
         let goes_on = observer.epoch(&seen, &Nowhere).is_continue();
         if seen.mistakes == 0 || !goes_on {
             stopped = if seen.mistakes == 0 { Stopped::Clean } else { Stopped::Observer };
@@ -132,9 +109,8 @@ fn train_on(
 
 /// How far all of them have come.
 fn state(totals: &Totals, weights: &Weights, average: Option<&Weights>) -> State<'static> {
-    let Totals { epochs, rounds, mistakes, updates, errors } = *totals;
     let mut state = State::default();
-    state.u64s("shards", vec![epochs, rounds, mistakes, updates, errors]);
+    state.u64s("shards", totals.to_list().to_vec());
     weights.save("weights", &mut state);
     if let Some(average) = average {
         average.save("average", &mut state);
@@ -148,12 +124,12 @@ fn restore(
     options: &TaggerOptions,
     like: &Weights,
 ) -> Result<(Totals, Weights, Option<Weights>), StateError> {
-    let [epochs, rounds, mistakes, updates, errors] = state.take_counters("shards")?;
+    let totals = Totals::from_list(state.take_counters("shards")?);
     let mut take = |name: &str| Weights::restore(like.shape(), like.n_attributes(), name, &mut state);
     let weights = take("weights")?;
-    let average = if options.averaged && epochs > 0 { Some(take("average")?) } else { None };
+    let average = if options.averaged && totals.epochs > 0 { Some(take("average")?) } else { None };
     state.finish()?;
-    Ok((Totals { epochs, rounds, mistakes, updates, errors }, weights, average))
+    Ok((totals, weights, average))
 }
 
 /// Several runs at once, and streams between two blocks, have no state to look at.

@@ -3,14 +3,13 @@
 use super::estimate::{self, Judging, TaggerEstimate};
 use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
 use super::reading::{Columns, suited, template_text};
-use super::shards::Nowhere;
 use super::{KeptTagger, Tagger, shards};
 use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
 use crate::model::{Checkpoint, Mark, Model, TrainingSummary, encode_sentences, training_summary};
-use crate::monitor::{CheckpointRequest, Checkpointer};
+use crate::monitor::{Checkpointer, keep};
 use crate::start::MOST_WEIGHT_BYTES;
-use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
+use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_core::space::Outcome as _;
 use rosenblatt_core::{Bias, Convention, Order as Visiting, Plan, Rule, Run, Stopped, Totals};
 use rosenblatt_data::{ErrorKind, SentenceFormat, SentenceStream, Sentences, Source, sentences};
@@ -26,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A training with everything that may be said about it.
 pub struct TaggerTraining<'a> {
     pub(super) options: &'a TaggerOptions,
-    pub(super) format: Option<&'static dyn SentenceFormat>,
     pub(super) start: Option<Tagger<'a>>,
     judging: Judging,
     online: bool,
@@ -50,8 +48,8 @@ pub(super) type TaggerRun = Run<Box<dyn Rule + Send + Sync>, TaggerSpace, Lead>;
 impl<'a> TaggerTraining<'a> {
     /// Trains what `options` describe.
     pub fn new(options: &'a TaggerOptions) -> Self {
-        let (format, start, judging) = (None, None, Judging::default());
-        Self { options, format, start, judging, online: false, checkpoint: None, checkpointer: None }
+        let (start, judging) = (None, Judging::default());
+        Self { options, start, judging, online: false, checkpoint: None, checkpointer: None }
     }
 
     /// Starts from the weights of this model, and reads sentences as it does. Labels and attributes that are new are
@@ -68,12 +66,6 @@ impl<'a> TaggerTraining<'a> {
         Self { judging, ..self }
     }
 
-    /// Reads this format; the one that sentences seem to have if nothing is said.
-    #[must_use]
-    pub fn format(self, format: Option<&'static dyn SentenceFormat>) -> Self {
-        Self { format, ..self }
-    }
-
     /// Goes on from where an earlier run of the same options on the same sentences stood, to the same bits.
     #[must_use]
     pub fn resume(self, checkpoint: Option<Checkpoint>) -> Self {
@@ -86,19 +78,13 @@ impl<'a> TaggerTraining<'a> {
     where
         'a: 'k,
     {
-        let Self { options, format, start, judging, online, checkpoint, .. } = self;
-        TaggerTraining {
-            options,
-            format,
-            start,
-            judging,
-            online,
-            checkpoint,
-            checkpointer: Some(checkpointer),
-        }
+        let Self { options, start, judging, online, checkpoint, .. } = self;
+        TaggerTraining { options, start, judging, online, checkpoint, checkpointer: Some(checkpointer) }
     }
 
-    /// Reads the sentences once, in their order, as [`TaggerTraining::run_online`] does.
+    /// Reads the sentences once and learns from each as it comes, in the memory of a block, the attributes and the weights.
+    /// Labels are taken in as they turn up. A stream that is resumed is read from its beginning: what was learned from is
+    /// read again, and no more, so that attributes and labels have the numbers they had.
     #[must_use]
     pub fn online(self, online: bool) -> Self {
         Self { online, ..self }
@@ -106,23 +92,16 @@ impl<'a> TaggerTraining<'a> {
 
     /// Reads and trains, watched by `observer`, to which every block of a stream is an epoch.
     pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Model, Error> {
-        if self.online {
-            return self.run_online(source, |so_far| {
-                let wrong = so_far.sentences - so_far.sentences_right;
-                let (rounds, visited) = (so_far.sentences, so_far.sentences);
-                let seen =
-                    Epoch { number: 1, rounds, visited, mistakes: wrong, updates: wrong, errors: wrong };
-                observer.epoch(&seen, &Nowhere)
-            });
-        }
         self.options.check()?;
         self.judging.check(self.options, self.start.is_some())?;
-        let stream = sentences(source, self.format)?;
-        self.run_on(stream, observer)
+        self.run_on(sentences(source, None)?, observer)
     }
 
     /// The same of sentences that somebody else opened, or has in memory.
     pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Model, Error> {
+        if self.online {
+            return self.run_online(stream, observer);
+        }
         let Self { options, start, judging, checkpoint, checkpointer, .. } = self;
         let meaning = options.meaning()?;
         judging.check(options, start.is_some())?;
@@ -189,7 +168,7 @@ impl Material {
     /// Reads the sentences of a stream.
     fn of(stream: SentenceStream, options: &TaggerOptions, start: Option<Tagger<'_>>) -> Result<Self, Error> {
         let meaning = options.meaning()?;
-        let mut reader = Reader::over(stream, options, start)?;
+        let mut reader = Reader::new(stream, options, start)?;
         let mut corpus = Corpus::default();
         while reader.take_in(&mut corpus)? {}
         let Reader { lexicon, mut names, columns, set, template, .. } = reader;
@@ -231,7 +210,7 @@ impl Material {
 
     /// Which labels may follow which.
     pub(super) fn constraints(&self) -> Constraints {
-        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &self.labels))
+        Constraints::of_scheme(self.scheme, &self.labels)
     }
 
     pub(super) fn shape(&self, order: Order) -> Shape {
@@ -289,14 +268,10 @@ impl Material {
         rows: Option<&[u32]>,
         observer: &mut O,
     ) -> Stopped {
-        let order = Visiting::ShuffleEpoch;
         let plan = Plan {
             rows,
-            order: &order,
-            seed: options.seed,
-            epochs: options.epochs,
             max_updates: options.voted.then_some(MOST_VOTES + 1),
-            stop_when_clean: true,
+            ..Plan::new(&Visiting::ShuffleEpoch, options.epochs, options.seed)
         };
         run.fit(Numbers(self.corpus.len()), &plan, observer)
     }
@@ -414,15 +389,6 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(
-        source: &Source,
-        format: Option<&'static dyn SentenceFormat>,
-        options: &TaggerOptions,
-        start: Option<Tagger<'_>>,
-    ) -> Result<Self, Error> {
-        Self::over(sentences(source, format)?, options, start)
-    }
-
-    fn over(
         mut stream: SentenceStream,
         options: &TaggerOptions,
         start: Option<Tagger<'_>>,
@@ -581,20 +547,9 @@ struct Keeping<'a, 'k> {
 
 impl Observer for Keeping<'_, '_> {
     fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(checkpointer) = &mut self.checkpointer else { return ControlFlow::Continue(()) };
-        let request = checkpointer.request(so_far);
-        if request != CheckpointRequest::Continue {
-            checkpointer.save(&encode_sentences(self.options, self.mark, None, &run.state()));
-        }
-        if request == CheckpointRequest::SaveAndStop {
-            self.stopped = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+        let encode = || encode_sentences(self.options, self.mark, None, &run.state());
+        self.stopped = keep(&mut self.checkpointer, so_far, encode);
+        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run round by round, as a textbook prints it.
 //!
-//! [`trace`] trains as [`crate::train()`] does and writes down every round: the example, what the hypothesis said,
+//! [`trace`] trains as [`crate::train()`] does and writes down every round: the example, its score,
 //! whether that was a mistake, the step, and the hypothesis after it. It ends when the run ends, or earlier when
 //! the weights are what they were before: then the steps in between add up to nothing, and would for ever.
 //! [`Walk`] makes the same run a few rounds at a time, for those who look at it in between.
@@ -45,7 +45,7 @@ pub struct TracedRound {
     pub side: f64,
     /// The features that are not zero.
     pub features: Vec<(usize, f64)>,
-    /// What the output said.
+    /// The output's score.
     pub activation: f64,
     /// Whether that counts as a mistake.
     pub mistaken: bool,
@@ -156,7 +156,7 @@ pub struct ReadOut {
     pub n_hypotheses: usize,
 }
 
-/// So many hypotheses that vote are written down, if their numbers are no more than those of rounds may be.
+/// How many hypotheses that vote are written down, if their numbers are no more than those of rounds may be.
 const MOST_VOTERS: usize = 100;
 
 impl ReadOut {
@@ -373,8 +373,8 @@ impl Observer for Tracer {
         true
     }
 
-    fn round(&mut self, told: &Round<'_>) -> ControlFlow<()> {
-        let Round { round, epoch, row, class, output, label, activation, mistaken, step, weight, .. } = *told;
+    fn round(&mut self, seen: &Round<'_>) -> ControlFlow<()> {
+        let Round { round, epoch, row, class, output, label, activation, mistaken, step, weight, .. } = *seen;
         let totals = &mut self.totals;
         *totals = Totals {
             epochs: epoch,
@@ -401,8 +401,8 @@ impl Observer for Tracer {
                 activation,
                 mistaken,
                 step: step.map(|step| TracedStep { amount: label * (step.tau * weight), keep: step.keep }),
-                weights: told.hypothesis.weights(output),
-                bias: told.hypothesis.bias(output),
+                weights: seen.hypothesis.weights(output),
+                bias: seen.hypothesis.bias(output),
                 survived: round + 1 - self.born[output].max(1),
             });
         }
@@ -410,8 +410,8 @@ impl Observer for Tracer {
         if self.asked_last.as_ref().is_some_and(|last| last[class as usize] != output) {
             return ControlFlow::Continue(());
         }
-        // Between two outputs of a row the weights are nobody's hypothesis.
-        if mem::take(&mut self.has_moved) { self.compare(told) } else { ControlFlow::Continue(()) }
+        // Between two outputs of a row the weights are no hypothesis.
+        if mem::take(&mut self.has_moved) { self.compare(seen) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -433,7 +433,7 @@ impl Tracer {
         }
     }
 
-    /// Why the run ended, if nobody who watches stopped it but this one.
+    /// Why the run ended, if no other observer stopped it.
     fn ending(&self, spec: &Spec, data: &Dataset, stopped: Stopped) -> Ending {
         match self.repeats {
             None => Ending::Over(stopped),
@@ -445,16 +445,16 @@ impl Tracer {
     }
 
     /// Looks whether the hypothesis has been here before.
-    fn compare(&mut self, told: &Round<'_>) -> ControlFlow<()> {
-        let bits = bits_of(told.hypothesis);
+    fn compare(&mut self, seen: &Round<'_>) -> ControlFlow<()> {
+        let bits = bits_of(seen.hypothesis);
         if let Some(&(first, steps)) = self.seen.get(&bits) {
             let steps = self.totals.updates - steps;
-            self.repeats = Some(Repeats { first, again: told.round, steps });
+            self.repeats = Some(Repeats { first, again: seen.round, steps });
             return ControlFlow::Break(());
         }
         if let Some(room) = self.room.checked_sub(bits.len()) {
             self.room = room;
-            self.seen.insert(bits, (told.round, self.totals.updates));
+            self.seen.insert(bits, (seen.round, self.totals.updates));
         }
         ControlFlow::Continue(())
     }
@@ -479,7 +479,7 @@ mod tests {
     /// With several outputs it is all weights that return, at the end of a row, and not those of some while others move.
     #[test]
     fn all_weights_return_where_a_trace_says_so() {
-        // No two of the classes can be told apart by a line.
+        // No line separates any two of the classes.
         let rows = [[1.0, 1.0], [1.0, -1.0], [2.0, 2.0], [-1.0, -1.0], [-1.0, 1.0], [-2.0, -2.0]];
         let data = Dataset::from_rows(&rows, &["a", "b", "c", "a", "b", "c"]);
         for multiclass in [Classes::OneVsRest, Classes::OneVsOne] {

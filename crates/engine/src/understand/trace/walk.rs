@@ -10,7 +10,7 @@ use crate::spec::Spec;
 use crate::train::{Prepared, hypothesis, prepare, two_classes};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::{Hyperplanes, Observer, Plan, Readout, Stopped, Totals};
+use rosenblatt_core::{Hyperplanes, Observer, Readout, Stopped, Totals};
 use rosenblatt_data::Dataset;
 use rosenblatt_kernel::maps::FeatureMap;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// How many numbers are kept to notice that weights repeat: those of a run that a person walks through.
 const MOST_REMEMBERED: usize = 1 << 20;
 
-/// A run that goes on when it is told to, by as many rounds as it is told, and back again.
+/// A run that you move on by as many rounds as you like, and back again.
 ///
 /// It learns what [`crate::train()`] learns without a validation set, to the bit, and is watched as [`super::trace`]
 /// watches: weights that come back end it.
@@ -155,16 +155,8 @@ impl Walk {
     }
 
     fn fit_to(&mut self, round: u64) -> Result<(), Error> {
-        let options = self.spec.options();
         let order = self.spec.order();
-        let plan = Plan {
-            rows: Some(&self.rows),
-            order: &order,
-            seed: options.seed,
-            epochs: options.epochs,
-            max_updates: options.max_updates,
-            stop_when_clean: options.stop_when_clean,
-        };
+        let plan = self.spec.plan(&order, Some(&self.rows));
         let seen = self.changed.as_ref().unwrap_or(&self.data);
         let mut pacer = Pacer { until: round, left: 1, looks: self.is_plain(), before: None };
         let stopped = self.learner.fit(seen.view(), &plan, &mut (&mut self.tracer, &mut pacer));

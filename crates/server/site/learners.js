@@ -74,10 +74,10 @@ function numberField(param, now, change) {
 
 /** The learning rate: the rule's own, or a constant. */
 function rateField(words, change) {
-  const own = about(words).rate, said = partOf(words, 'rate:')?.slice(5);
+  const own = about(words).rate, rate = partOf(words, 'rate:')?.slice(5);
   const values = RATES.includes(+own) ? RATES : ['', ...RATES];
-  const at = values.findIndex((value) => String(value) === (said ?? (RATES.includes(+own) ? String(+own) : '')));
-  const shown = el('output', { textContent: said ?? own });
+  const at = values.findIndex((value) => String(value) === (rate ?? (RATES.includes(+own) ? String(+own) : '')));
+  const shown = el('output', { textContent: rate ?? own });
   const slider = el('input', {
     type: 'range', min: 0, max: values.length - 1, step: 1, value: Math.max(0, at),
     oninput: (event) => { shown.textContent = values[+event.target.value] || own; },
@@ -111,8 +111,8 @@ function learnerForm(words, place, changed) {
     fill(select, spaces, space.split(',')[0]);
     box.append(el('label', {}, 'Features ', select));
     if (space.startsWith('kernel:')) {
-      const [name, ...said] = space.split(',');
-      const now = Object.fromEntries(said.map((pair) => pair.split('=')));
+      const [name, ...settings] = space.split(',');
+      const now = Object.fromEntries(settings.map((pair) => pair.split('=')));
       for (const param of desk.catalogue.kernels.find((one) => one.name === name.slice(7))?.params ?? []) {
         box.append(numberField(param, now[param.name], (value) => {
           if (value === '') delete now[param.name]; else now[param.name] = value;

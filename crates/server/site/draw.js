@@ -37,7 +37,7 @@ function corners(klass, x, y, r) {
 
 /** Draws on a canvas. */
 export class CanvasPen {
-  /** How much larger letters are than said: what hangs on a wall is read from afar. */
+  /** How much larger letters are than given: what hangs on a wall is read from afar. */
   static letters = 1;
   constructor(context) { this.c = context; }
   points(list, klass, r, fill, stroke, width, alpha = 1) {
@@ -144,7 +144,7 @@ export class SvgPen {
   end() { return `${this.parts.join('\n')}\n</svg>\n`; }
 }
 
-/** A round step for so many marks over a span. */
+/** A round step for a number of marks over a span. */
 export function tick(span, marks) {
   const raw = span / marks, power = 10 ** Math.floor(Math.log10(raw));
   return [1, 2, 5, 10].map((by) => by * power).find((step) => step >= raw);

@@ -94,11 +94,11 @@ export function keepPoints() {
 function notes() {
   const { table } = desk;
   if (!table || table.unread) return [];
-  const said = [];
-  if (state.scaled) said.push('columns are standardized: mean 0, standard deviation 1');
-  if (isMeasured(state.data) && state.order.startsWith('shuffle')) said.push(`rows are shuffled ${state.order === 'shuffle-once' ? 'once' : 'before every epoch'} (change it under “Order and conventions”)`);
-  if (table.cols) said.push(`learned from 2 of ${counted(table.width, 'feature')}`);
-  return [...said, ...(state.data === 'file' || table.dropped ? table.notes.map(readable) : [])];
+  const lines = [];
+  if (state.scaled) lines.push('columns are standardized: mean 0, standard deviation 1');
+  if (isMeasured(state.data) && state.order.startsWith('shuffle')) lines.push(`rows are shuffled ${state.order === 'shuffle-once' ? 'once' : 'before every epoch'} (change it under “Order and conventions”)`);
+  if (table.cols) lines.push(`learned from 2 of ${counted(table.width, 'feature')}`);
+  return [...lines, ...(state.data === 'file' || table.dropped ? table.notes.map(readable) : [])];
 }
 
 export function dataForm() {

@@ -10,7 +10,7 @@ import { meaningOf, mistakesOf, percent, showKey, showProof, showUpdate } from '
 
 const MOST_PROVED = 3000, MOST_STUDIED = 30; // rows and classes that are studied unasked
 const frames = []; // how long the last ones took
-let owed = 0, last = 0, told = 0;
+let owed = 0, last = 0, reported = 0;
 
 /** What others want to know: that the settings are others, that a frame was drawn, that a run has ended. */
 export const heard = { changed: () => {}, drawn: () => {}, ended: () => {}, hands: {} };
@@ -185,8 +185,8 @@ export function showAll(aloud = false) {
   draw();
   heard.drawn();
   // Words that change sixty times a second cannot be read.
-  if (desk.playing && performance.now() - told < 120) return;
-  told = performance.now();
+  if (desk.playing && performance.now() - reported < 120) return;
+  reported = performance.now();
   curves();
   const { learners, table } = desk;
   desk.panels.forEach((panel, place) => {

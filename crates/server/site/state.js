@@ -36,28 +36,28 @@ export const files = new Map();
 
 /** The settings as an address holds them; without those of the looks, as an experiment. */
 export function words(all = true) {
-  const said = new URLSearchParams();
+  const params = new URLSearchParams();
   for (const [name, value] of Object.entries(usual(state.data))) {
-    if (name !== 'text' && (all || !LOOKS.includes(name)) && String(state[name]) !== String(value)) said.set(name, state[name]);
+    if (name !== 'text' && (all || !LOOKS.includes(name)) && String(state[name]) !== String(value)) params.set(name, state[name]);
   }
-  if (state.data !== PLAIN.data) said.set('data', state.data);
-  if (state.data !== 'points') { said.delete('points'); said.delete('classes'); }
+  if (state.data !== PLAIN.data) params.set('data', state.data);
+  if (state.data !== 'points') { params.delete('points'); params.delete('classes'); }
   if (state.data === 'file') {
     const bytes = files.get(state.table);
     const text = bytes ? new TextDecoder().decode(bytes.slice(0, LONGEST_SHARED + 1)) : state.text;
-    if (text && text.length <= LONGEST_SHARED) said.set('text', text);
+    if (text && text.length <= LONGEST_SHARED) params.set('text', text);
   }
-  for (const learner of state.learners) said.append('learner', learner);
-  return said.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%3B', ';');
+  for (const learner of state.learners) params.append('learner', learner);
+  return params.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%3B', ';');
 }
 
 export function readLink(hash) {
-  const said = new URLSearchParams(hash.slice(1));
-  const data = said.has('text') || said.has('table') ? 'file' : said.get('data') ?? PLAIN.data;
+  const params = new URLSearchParams(hash.slice(1));
+  const data = params.has('text') || params.has('table') ? 'file' : params.get('data') ?? PLAIN.data;
   const start = usual(data);
-  for (const name of Object.keys(start)) state[name] = name !== 'data' && said.has(name) ? said.get(name) : start[name];
+  for (const name of Object.keys(start)) state[name] = name !== 'data' && params.has(name) ? params.get(name) : start[name];
   for (const name of NUMBERS) state[name] = Number.isFinite(+state[name]) ? +state[name] : start[name];
   state.speed = Math.max(0, Math.min(SPEEDS.length - 1, Math.round(state.speed)));
-  state.learners = said.getAll('learner').slice(0, 4);
+  state.learners = params.getAll('learner').slice(0, 4);
   if (!state.learners.length) state.learners = [...LEARNERS];
 }

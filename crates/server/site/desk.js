@@ -5,7 +5,7 @@ export const $ = (id) => document.getElementById(id);
 /** The settings: what the address holds. */
 export const state = {};
 
-/** What the engine has said, and what is on the screen. */
+/** The engine's answers, and what is on the screen. */
 export const desk = {
   engine: null, catalogue: null,
   table: null, // what the engine says of the rows
