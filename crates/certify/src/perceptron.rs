@@ -105,7 +105,7 @@ pub(crate) fn candidates(
     planes.map(|planes| (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })).collect()
 }
 
-/// A cycle of the perceptron: its weights came back to what they had been.
+/// A cycle of the perceptron: its weights came back to what they had been before the same row, so it goes on as it did then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     /// After how many steps the cycle begins.
@@ -144,7 +144,7 @@ pub(crate) fn cycle_by(rows: &Rows, bias: bool, most: u64, clock: &Clock<'_>) ->
     let mut follower = Follower {
         rows,
         bias,
-        seen: HashMap::from([(0, vec![0])]),
+        seen: HashMap::from([((0, 0), vec![0])]),
         hash: 0,
         steps: Vec::new(),
         found: None,
@@ -166,7 +166,8 @@ pub(crate) fn cycle_by(rows: &Rows, bias: bool, most: u64, clock: &Clock<'_>) ->
 struct Follower<'a> {
     rows: &'a Rows,
     bias: bool,
-    seen: HashMap<u64, Vec<usize>>,
+    /// By the place of the next row and the sum.
+    seen: HashMap<(u64, u64), Vec<usize>>,
     hash: u64,
     steps: Vec<usize>,
     found: Option<(usize, usize)>,
@@ -206,15 +207,14 @@ impl Observer for Follower<'_> {
         let is_positive = self.rows.is_positive(round.row);
         self.hash = if is_positive { self.hash.wrapping_add(change) } else { self.hash.wrapping_sub(change) };
         self.steps.push(round.row);
-        let before = self
-            .seen
-            .get(&self.hash)
-            .and_then(|places| places.iter().copied().find(|&from| self.closes(from)));
+        let met = (round.round % self.rows.len().max(1) as u64, self.hash);
+        let before =
+            self.seen.get(&met).and_then(|places| places.iter().copied().find(|&from| self.closes(from)));
         if let Some(from) = before {
             self.found = Some((from, self.steps.len()));
             return ControlFlow::Break(());
         }
-        self.seen.entry(self.hash).or_default().push(self.steps.len());
+        self.seen.entry(met).or_default().push(self.steps.len());
         if self.steps.len().is_multiple_of(256) { go_on(self.clock) } else { ControlFlow::Continue(()) }
     }
 

@@ -1,6 +1,6 @@
 //! Traces as text: the forms that a person, a table or a paper reads.
 
-use super::{ReadOut, Trace, TracedRound, TracedStep};
+use super::{Ending, ReadOut, Trace, TracedRound, TracedStep};
 use rosenblatt_data::Dataset;
 use rosenblatt_data::write::csv_cell;
 use serde_json::json;
@@ -141,10 +141,17 @@ impl Told<'_> {
             header.push("asked");
         }
         header.extend(["w", "b"]);
+        // The run itself goes on, and so does `train`.
+        let until = match self.trace.ending {
+            Ending::Repeats { again, .. } => format!(" after round {again}, where this trace ends"),
+            Ending::Over(_) => String::new(),
+        };
         let heading = match n_hypotheses.saturating_sub(hypotheses.len()) {
-            _ if !votes => format!("read out as {readout}:"),
-            0 => format!("read out as {readout}, each as often as it survived:"),
-            more => format!("read out as {readout}, each as often as it survived, {more} more behind these:"),
+            _ if !votes => format!("read out as {readout}{until}:"),
+            0 => format!("read out as {readout}{until}, each as often as it survived:"),
+            more => {
+                format!("read out as {readout}{until}, each as often as it survived, {more} more follow:")
+            }
         };
         if votes {
             header.push("survived");
@@ -254,7 +261,10 @@ fn typeset(cell: &str) -> String {
     let mut words = cell.split(|letter: char| !letter.is_ascii_alphanumeric());
     let is_formula = cell.chars().any(|letter| letter.is_ascii_alphanumeric())
         && cell.chars().all(|letter| letter.is_ascii_alphanumeric() || " .,()+-=…".contains(letter))
-        && words.all(|word| is_symbol(word) || word.bytes().all(|byte| byte.is_ascii_digit()));
+        && words.all(|word| {
+            let digits = word.strip_suffix('e').filter(|digits| !digits.is_empty()).unwrap_or(word);
+            is_symbol(word) || digits.bytes().all(|byte| byte.is_ascii_digit())
+        });
     if !is_formula {
         return escaped(cell);
     }
@@ -266,7 +276,28 @@ fn typeset(cell: &str) -> String {
         ("…", "\\dots"),
     ];
     let formula = steps.iter().fold(cell.to_owned(), |text, (plain, set)| text.replace(plain, set));
-    format!("${formula}$")
+    format!("${}$", powers_of_ten(&formula))
+}
+
+/// `4.4e-16` as a product.
+fn powers_of_ten(formula: &str) -> String {
+    let mut text = String::new();
+    let mut rest = formula;
+    while let Some((number, after)) = rest.split_once('e') {
+        let digits = after.strip_prefix('-').unwrap_or(after);
+        let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+        if n_digits == 0 || !number.ends_with(|letter: char| letter.is_ascii_digit()) {
+            // The `e` of a command.
+            text.push_str(number);
+            text.push('e');
+            rest = after;
+            continue;
+        }
+        let (power, after) = after.split_at(after.len() - digits.len() + n_digits);
+        let _ = write!(text, "{number}\\times10^{{{power}}}");
+        rest = after;
+    }
+    text + rest
 }
 
 /// Text that means itself in LaTeX.
@@ -308,6 +339,8 @@ mod tests {
         assert_eq!(typeset("w -= 0.5 x"), "$w \\gets w - 0.5 x$");
         assert_eq!(typeset("w = 0.9 w + 0.5 x"), "$w \\gets 0.9 w + 0.5 x$");
         assert_eq!(typeset("(0, -1, …)"), "$(0, -1, \\dots)$");
+        assert_eq!(typeset("(2.5, 4.441e-16)"), "$(2.5, 4.441\\times10^{-16})$");
+        assert_eq!(typeset("w += 1.000e12 x"), "$w \\gets w + 1.000\\times10^{12} x$");
         assert_eq!([typeset("mistake"), typeset("x1"), typeset("")], ["mistake", "x1", ""]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`trace`] trains as [`crate::train()`] does and writes down every round: the example, its score,
 //! whether that was a mistake, the step, and the hypothesis after it. It ends when the run ends, or earlier when
-//! the weights are what they were before: then the steps in between add up to nothing, and would for ever.
+//! the weights are what they were before the same row: then the steps in between add up to nothing, and would for ever.
 //! [`Walk`] makes the same run a few rounds at a time, for those who look at it in between.
 
 mod forms;
@@ -18,7 +18,7 @@ use crate::train::Training;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Observer, Round};
 use rosenblatt_core::space::Hypothesis;
-use rosenblatt_core::{Bias, Examples, Hyperplanes, Readout, Row, Schedule, Stopped, Totals};
+use rosenblatt_core::{Bias, Examples, Hyperplanes, Order, Readout, Row, Schedule, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, visit};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -195,7 +195,9 @@ impl ReadOut {
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
     check(spec)?;
-    let mut tracer = Tracer::new(window, spec, data.width(), data.labels().len());
+    // A validation set takes rows away, and which come next is not known here.
+    let n_rows = if spec.options().validation.is_some() { 1 } else { data.len() };
+    let mut tracer = Tracer::new(window, spec, (n_rows, data.width()), data.labels().len());
     let model = Training::new(spec, data).run(&mut tracer)?;
     let summary = model.training_summary();
     let ending = tracer.ending(spec, data, summary.stopped);
@@ -361,8 +363,12 @@ struct Tracer {
     asked_last: Option<Vec<usize>>,
     /// Whether an output has moved for the row at hand.
     has_moved: bool,
-    /// The hypotheses so far, each with the round and the number of steps that led to it.
-    seen: HashMap<Bits, (u64, u64)>,
+    /// After how many rounds the same row is next again; 1 if rows come in another order each epoch, or the weights alone
+    /// say which is next.
+    period: u64,
+    /// The hypotheses so far and where in the period they were met, each with the round and the number of steps that led
+    /// to it.
+    seen: HashMap<(u64, Bits), (u64, u64)>,
     room: usize,
     totals: Totals,
     repeats: Option<Repeats>,
@@ -417,8 +423,17 @@ impl Observer for Tracer {
 
 impl Tracer {
     /// One that writes down the rounds in `window`.
-    fn new(window: RangeInclusive<u64>, spec: &Spec, width: usize, n_classes: usize) -> Self {
+    fn new(
+        window: RangeInclusive<u64>,
+        spec: &Spec,
+        (n_rows, width): (usize, usize),
+        n_classes: usize,
+    ) -> Self {
         let n_outputs = spec.n_outputs(n_classes);
+        let period = match spec.order() {
+            Order::Given | Order::ShuffleOnce | Order::Permutation(_) => n_rows.max(1) as u64,
+            Order::ShuffleEpoch | Order::Draws | Order::Worst => 1,
+        };
         Self {
             window,
             only_last: false,
@@ -426,7 +441,8 @@ impl Tracer {
             born: vec![0; n_outputs],
             asked_last: asked_last(spec, n_classes),
             has_moved: false,
-            seen: HashMap::from([(bits_of_start(width, n_outputs), (0, 0))]),
+            period,
+            seen: HashMap::from([((0, bits_of_start(width, n_outputs)), (0, 0))]),
             room: MOST_REMEMBERED,
             totals: Totals::default(),
             repeats: None,
@@ -446,15 +462,15 @@ impl Tracer {
 
     /// Looks whether the hypothesis has been here before.
     fn compare(&mut self, seen: &Round<'_>) -> ControlFlow<()> {
-        let bits = bits_of(seen.hypothesis);
-        if let Some(&(first, steps)) = self.seen.get(&bits) {
+        let met = (seen.round % self.period, bits_of(seen.hypothesis));
+        if let Some(&(first, steps)) = self.seen.get(&met) {
             let steps = self.totals.updates - steps;
             self.repeats = Some(Repeats { first, again: seen.round, steps });
             return ControlFlow::Break(());
         }
-        if let Some(room) = self.room.checked_sub(bits.len()) {
+        if let Some(room) = self.room.checked_sub(met.1.len()) {
             self.room = room;
-            self.seen.insert(bits, (seen.round, self.totals.updates));
+            self.seen.insert(met, (seen.round, self.totals.updates));
         }
         ControlFlow::Continue(())
     }
@@ -468,7 +484,7 @@ fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use crate::spec::Options;
-    use rosenblatt_core::{Mistake, Order, Zero};
+    use rosenblatt_core::{Mistake, Zero};
 
     /// The four points of a lecture note, in its order.
     fn lecture() -> Dataset {
@@ -501,6 +517,20 @@ mod tests {
                 weights
             };
             assert_eq!(after(first), after(again), "{first} {again}");
+        }
+    }
+
+    /// Weights come back after rounds 4 and 9, before other rows: the run goes on, as `train` does, and finds better ones.
+    #[test]
+    fn weights_that_come_back_before_another_row_are_no_cycle() {
+        let rows = [[0.0, 0.0], [3.0, -2.0], [-3.0, 2.0], [3.0, 1.0]];
+        let data = Dataset::from_rows(&rows, &["+1", "-1", "-1", "+1"]);
+        let traced = trace(&Spec::new(textbook(Bias::Learned)).unwrap(), &data, 1..=u64::MAX).unwrap();
+        let after = |round: usize| (&traced.rounds[round - 1].weights, traced.rounds[round - 1].bias);
+        assert_eq!(after(4), after(9));
+        assert!(traced.rounds.len() > 9, "{:?}", traced.ending);
+        if let Ending::Repeats { first, again, .. } = traced.ending {
+            assert_eq!((again - first) % 4, 0);
         }
     }
 

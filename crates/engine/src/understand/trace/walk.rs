@@ -86,7 +86,7 @@ impl Walk {
         check_finite(data.view())?;
         let mut source = RowSource::from(&*data);
         let Prepared { map, changed, learner, shape } = prepare(&spec, &mut source, &rows, None)?;
-        let mut tracer = Tracer::new(0..=u64::MAX, &spec, shape.width, data.labels().len());
+        let mut tracer = Tracer::new(0..=u64::MAX, &spec, (rows.len(), shape.width), data.labels().len());
         (tracer.only_last, tracer.room) = (true, MOST_REMEMBERED);
         let mut walk = Self { spec, data, rows, learner, map, changed, tracer, before: None, ending: None };
         if !walk.is_plain() {
