@@ -36,6 +36,37 @@ fn distance_is_the_score_over_the_length_of_the_weights() {
 }
 
 #[test]
+fn columns_of_the_rows_are_kept_beside_the_classes() {
+    let bench = bench();
+    bench.write("ids.csv", "id,x,note,z\n007,6,\"a, b\",0\n1.10,,late,4\n007,0,,4\n");
+    let plain = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model");
+    let classes: Vec<&str> = plain.lines().collect();
+    assert_eq!(classes, ["dot", "", "star"]);
+    let kept = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep id --keep note");
+    assert_eq!(kept, "id,note,class\n007,\"a, b\",dot\n1.10,late,\n007,,star\n");
+    assert_eq!(
+        bench.ok("cat ids.csv | rosenblatt predict - --missing drop --model t.model --keep id --keep note"),
+        kept
+    );
+    let objects =
+        lines(&bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep id --json"));
+    assert_eq!(objects[0]["kept"]["id"], "007");
+    assert_eq!(objects[1]["kept"]["id"], "1.10");
+    assert_eq!(objects[1]["left-out"], "missing");
+    assert_eq!(objects[2]["class"], "star");
+    // By number, and what there is not.
+    let by_number = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep 1");
+    assert!(by_number.starts_with("1,class\n007,dot\n"), "{by_number}");
+    let done = bench.run("rosenblatt predict ids.csv --missing drop --model t.model --keep customer");
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stderr.contains("`customer`"), "{}", done.stderr);
+    bench.write("class.csv", "class,x,z\nfirst,6,0\n");
+    let done = bench.run("rosenblatt predict class.csv --model t.model --keep class");
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    assert!(done.stderr.contains("two columns called `class`"), "{}", done.stderr);
+}
+
+#[test]
 fn one_picture_alone_is_labelled() {
     let bench = Bench::new();
     let picture = |name: &str, pixels: [u8; 4]| {

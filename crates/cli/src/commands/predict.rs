@@ -16,7 +16,7 @@ use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
 use rosenblatt::{Error, Model, Predictor, Task, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
-use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
+use rosenblatt_data::{ErrorKind, Gap, Labels, Source, Visitor, blocks};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ use std::path::PathBuf;
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
   rosenblatt predict new.csv --model mail.model --probabilities
+  rosenblatt predict new.csv --model mail.model --keep customer    a column of the rows beside each class
   rosenblatt predict new.csv --model mail.model --scores --output labels.parquet
   rosenblatt predict new.csv --model mail.model --explain 3
   rosenblatt predict new.csv --model houses.model --interval 0.9
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
+    /// Keep this column of the rows in the output, such as an id, by name or number (may be repeated)
+    #[arg(long, value_name = "COLUMN")]
+    keep: Vec<String>,
     /// Add an interval that holds it with this probability. For models that predict numbers: made of the residuals of
     /// held-out rows
     #[arg(long, value_name = "SHARE", value_parser = share)]
@@ -106,22 +110,42 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
-    let columns = wanted.columns();
+    let kept: Vec<(String, CellKind)> = args.keep.iter().map(|name| (name.clone(), CellKind::Text)).collect();
+    let columns = [kept, wanted.columns()].concat();
+    let taken = args
+        .keep
+        .iter()
+        .enumerate()
+        .find(|(place, name)| columns[place + 1..].iter().any(|(other, _)| other == *name));
+    if let Some((_, name)) = taken {
+        let message =
+            format!("the output would have two columns called `{name}`; name the one to keep by its number");
+        return Err(Failure::Usage(message));
+    }
     let form = form.unwrap_or(if columns.len() > 1 { Form::Csv } else { Form::Lines });
     if form == Form::Lines && columns.len() > 1 {
         let message = "a line holds a class and nothing else; write csv, jsonl or parquet to say more";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let source = Source::find_all(&args.files)?;
+    let mut source = Source::find_all(&args.files)?;
+    if !args.keep.is_empty() {
+        source = source.rewindable(read.limits.held_bytes)?;
+    }
     let mut stream = blocks(&source, &read)?;
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;
     // Lines that scroll by are progress enough.
     let is_seen = args.output.is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
     let progress = Progress::new(!is_seen);
     progress.reading(&source, &read.meter, 1);
+    let kept = args.keep.iter().map(|name| {
+        let (of_rows, values) = rosenblatt_data::column(&source, &read, name, "cells to keep")?;
+        Ok(Kept { name, of_rows, values })
+    });
     let mut label = Label {
         predictor: model.predictor(0),
         wanted,
+        kept: kept.collect::<Result<_, Failure>>()?,
+        n_rows: 0,
         columns: &columns,
         gaps: Vec::new(),
         output: &mut output,
@@ -150,6 +174,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// What a predicted number is called.
 const PREDICTION: &str = "prediction";
+
+/// What stands in the output for one row.
+enum Line {
+    Cells(Vec<Cell>),
+    Object(Value),
+}
 
 /// What to print for every row besides its class.
 struct Wanted<'m> {
@@ -286,14 +316,8 @@ impl<'m> Wanted<'m> {
         columns
     }
 
-    /// Writes what is wanted of one row.
-    fn row<R: Row>(
-        &mut self,
-        row: R,
-        class: u32,
-        scores: &[f64],
-        output: &mut Output,
-    ) -> Result<(), Failure> {
+    /// What is wanted of one row, in the form of the output.
+    fn row<R: Row>(&mut self, row: R, class: u32, scores: &[f64], form: Form) -> Result<Line, Failure> {
         let name = self.model.labels().name(class);
         if !scores.iter().all(|score| score.is_finite()) {
             return Err(rosenblatt::Error::Endless.into());
@@ -311,7 +335,7 @@ impl<'m> Wanted<'m> {
             None => Vec::new(),
         };
         let explanation = self.explain.as_mut().map(|(explainer, most)| explainer.explain(row, class, *most));
-        if output.form() == Form::JsonLines {
+        if form == Form::JsonLines {
             let mut object = match self.model.task() {
                 Task::Numbers => json!({ PREDICTION: scores[0] }),
                 _ => json!({ "class": name }),
@@ -348,8 +372,7 @@ impl<'m> Wanted<'m> {
                     object["base"] = json!(planes.biases()[0]);
                 }
             }
-            output.object(&object);
-            return Ok(());
+            return Ok(Line::Object(object));
         }
         let mut cells = match self.model.task() {
             Task::Numbers => vec![Cell::Number(scores[0])],
@@ -370,7 +393,7 @@ impl<'m> Wanted<'m> {
             let sides = [&explanation.in_favour, &explanation.against];
             cells.extend(sides.map(|side| Cell::Text(self.words(side))));
         }
-        output.row(&cells)
+        Ok(Line::Cells(cells))
     }
 
     /// `free +1.25; prize +0.5`
@@ -387,10 +410,27 @@ fn signed(number: f64) -> String {
     format!("{}{}", if number > 0.0 { "+" } else { "" }, short_number(number))
 }
 
+/// A column of the rows that goes into the output.
+struct Kept<'a> {
+    name: &'a str,
+    /// The number of each row's value, by its place in the source.
+    of_rows: Vec<Option<u32>>,
+    values: Labels,
+}
+
+impl Kept<'_> {
+    fn value(&self, row: usize) -> Option<&str> {
+        self.of_rows.get(row).copied().flatten().map(|value| self.values.name(value))
+    }
+}
+
 /// Writes a line per row.
 struct Label<'a, 'm> {
     predictor: Predictor<'m>,
     wanted: Wanted<'m>,
+    kept: Vec<Kept<'a>>,
+    /// How many rows of the source are written, those that were left out included.
+    n_rows: usize,
     columns: &'a [(String, CellKind)],
     /// Where rows were left out of the block at hand.
     gaps: Vec<Gap>,
@@ -398,29 +438,49 @@ struct Label<'a, 'm> {
 }
 
 impl Label<'_, '_> {
+    /// Writes a line, beside the cells that are kept of its row.
+    fn line(&mut self, line: Line) -> Result<(), Failure> {
+        let values: Vec<Option<&str>> = self.kept.iter().map(|kept| kept.value(self.n_rows)).collect();
+        self.n_rows += 1;
+        match line {
+            Line::Object(mut object) => {
+                if !self.kept.is_empty() {
+                    let named = self.kept.iter().map(|kept| kept.name.to_owned());
+                    object["kept"] = named.zip(values.iter().map(|value| json!(value))).collect();
+                }
+                self.output.object(&object);
+                Ok(())
+            }
+            Line::Cells(cells) => {
+                let cell =
+                    |value: Option<&str>| value.map_or(Cell::Empty, |value| Cell::Text(value.to_owned()));
+                let kept = values.into_iter().map(cell);
+                self.output.row(&kept.chain(cells).collect::<Vec<_>>())
+            }
+        }
+    }
+
     /// Writes an empty line for every row that was left out, so that lines and rows stay side by side.
     fn left_out(&mut self, gaps: &[Gap]) -> Result<(), Failure> {
         for gap in gaps {
             for _ in 0..gap.n_rows {
-                left_out(gap.wrong, self.columns, self.output)?;
+                self.line(self.nothing(gap.wrong))?;
             }
         }
         Ok(())
     }
-}
 
-/// Writes a row that has no class: all its cells are empty.
-fn left_out(
-    wrong: Option<ErrorKind>,
-    columns: &[(String, CellKind)],
-    output: &mut Output,
-) -> Result<(), Failure> {
-    if output.form() == Form::JsonLines {
-        let nothing = columns.first().map_or("class", |(name, _)| name.as_str());
-        output.object(&json!({ nothing: null, "left-out": wrong.map_or("missing", ErrorKind::code) }));
-        return Ok(());
+    /// What stands for a row without a class.
+    fn nothing(&self, wrong: Option<ErrorKind>) -> Line {
+        let columns = &self.columns[self.kept.len()..];
+        if self.output.form() == Form::JsonLines {
+            let nothing = columns.first().map_or("class", |(name, _)| name.as_str());
+            return Line::Object(
+                json!({ nothing: null, "left-out": wrong.map_or("missing", ErrorKind::code) }),
+            );
+        }
+        Line::Cells(vec![Cell::Empty; columns.len()])
     }
-    output.row(&vec![Cell::Empty; columns.len()])
 }
 
 impl Visitor for &mut Label<'_, '_> {
@@ -428,20 +488,24 @@ impl Visitor for &mut Label<'_, '_> {
 
     fn visit<E: Examples>(self, examples: E) -> Result<(), Failure> {
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
-        let mut written = Ok(());
         let gaps = std::mem::take(&mut self.gaps);
         let mut waiting = gaps.iter().peekable();
-        self.predictor.each(examples, &rows, |row, class, scores| {
-            while let Some(gap) = waiting.next_if(|gap| gap.n_before <= row as usize) {
-                for _ in 0..gap.n_rows {
-                    written = std::mem::replace(&mut written, Ok(()))
-                        .and_then(|()| left_out(gap.wrong, self.columns, self.output));
+        let mut predictor = std::mem::replace(&mut self.predictor, self.wanted.model.predictor(0));
+        let mut written = Ok(());
+        predictor.each(examples, &rows, |row, class, scores| {
+            if written.is_err() {
+                return;
+            }
+            let mut write = || {
+                while let Some(gap) = waiting.next_if(|gap| gap.n_before <= row as usize) {
+                    self.left_out(std::slice::from_ref(gap))?;
                 }
-            }
-            if written.is_ok() {
-                written = self.wanted.row(examples.row(row as usize), class, scores, self.output);
-            }
+                let line = self.wanted.row(examples.row(row as usize), class, scores, self.output.form())?;
+                self.line(line)
+            };
+            written = write();
         });
+        self.predictor = predictor;
         written?;
         let rest: Vec<Gap> = waiting.copied().collect();
         self.left_out(&rest)
