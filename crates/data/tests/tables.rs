@@ -2,8 +2,8 @@
 
 use rosenblatt_core::{Examples, Random, Row as _};
 use rosenblatt_data::{
-    Bends, ColumnKind, Dataset, LabelColumn, MatrixRef, Missing, ReadOptions, Schema, Shape, Source, Visitor,
-    blocks, load_with_schema,
+    Bends, ColumnKind, Dataset, LabelColumn, MatrixRef, Missing, ReadOptions, Scaling, Schema, Shape, Source,
+    Visitor, blocks, load_with_schema,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -53,6 +53,23 @@ fn json(names: &[&str], rows: &[Vec<String>]) -> String {
 fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> (Dataset, Schema) {
     load_with_schema(&Source::bytes(name, bytes), how)
         .unwrap_or_else(|error| panic!("{name}: {}", error.report()))
+}
+
+#[test]
+fn single_spaces_part_cells_where_nothing_else_does_and_most_are_numbers() {
+    let lines = ["x y class", "1 2.5 a", "-3 4 b", "5 1e3 a"];
+    let how = ReadOptions { scaling: Scaling::None, ..ReadOptions::default() };
+    for first in [0, 1] {
+        let with = |delimiter: &str| lines[first..].join("\n").replace(' ', delimiter) + "\n";
+        let (spaced, _) = read("rows.txt", with(" ").as_bytes(), &how);
+        let (commas, _) = read("rows.csv", with(",").as_bytes(), &how);
+        assert_eq!((spaced.len(), spaced.width(), spaced.labels()), (3, 2, commas.labels()));
+        assert_eq!(spaced.classes(), commas.classes());
+    }
+    // Words, lines of different lengths and two spaces in a row are no table.
+    for text in ["see you there\nat four o'clock\n", "1 2 a\n1 2\n", "1  2 a\n3 4 b\n", "1\n2\n"] {
+        assert!(load_with_schema(&Source::bytes("rows.txt", text.as_bytes()), &how).is_err(), "{text}");
+    }
 }
 
 #[test]

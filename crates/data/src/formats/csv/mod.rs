@@ -1,6 +1,6 @@
 //! CSV, TSV and their relatives: one record a line, cells between delimiters, names perhaps on top.
 //!
-//! Rules where the format leaves room: the delimiter (`,` tab `;` `|`) and the header are found out from
+//! Rules where the format leaves room: the delimiter (`,` tab `;` `|`, or single spaces between numbers) and the header are found out from
 //! the first records unless given; blanks around unquoted cells do not count; blank lines are skipped; a
 //! last column without name and content (a trailing delimiter) is left out. A first line
 //! `n_rows,n_features,class,class` as scikit-learn writes it is recognised.

@@ -16,7 +16,7 @@ pub(super) fn whole_lines(bytes: &[u8], is_all: bool) -> &[u8] {
     }
 }
 
-/// The delimiter, and whether all records agree on how often it occurs.
+/// The delimiter, and whether all records agree on how often it occurs. A space only where nothing else is found.
 pub(super) fn sniff_delimiter(text: &[u8], extension: Option<&str>) -> Option<(u8, bool)> {
     let mut best: Option<((bool, bool, usize), u8)> = None;
     let preferred = if matches!(extension, Some("tsv" | "tab")) { b'\t' } else { b',' };
@@ -48,6 +48,26 @@ pub(super) fn sniff_delimiter(text: &[u8], extension: Option<&str>) -> Option<(u
         }
     }
     best.map(|((agree, ..), delimiter)| (delimiter, agree))
+        .or_else(|| is_spaced(text).then_some((b' ', true)))
+}
+
+/// Whether single spaces stand between cells. They stand between words as well, so every line must have the same number of
+/// cells, and at least half of those below the names must be numbers.
+fn is_spaced(text: &[u8]) -> bool {
+    let is_number = |cell: &&[u8]| std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<f64>().is_ok());
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty());
+    let mut counts = lines.take(50).map(|line| {
+        let cells = line.split(|&byte| byte == b' ');
+        let is_whole = cells.clone().all(|cell| !cell.is_empty());
+        (cells.clone().count(), is_whole, 2 * cells.clone().filter(is_number).count() >= cells.count())
+    });
+    let Some((width, is_first_whole, has_numbers)) = counts.next() else { return false };
+    let (mut n_more, mut agree) = (0, width > 1 && is_first_whole);
+    for (count, is_whole, is_mostly_numbers) in counts {
+        n_more += 1;
+        agree &= count == width && is_whole && is_mostly_numbers;
+    }
+    agree && (n_more > 0 || has_numbers)
 }
 
 /// Where a cell's content is within the text of its record.
