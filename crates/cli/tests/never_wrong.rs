@@ -659,6 +659,58 @@ fn intervals_of_folds_keep_their_word() {
     assert!(n_held >= 186 && n_narrow < 186, "{n_held} {n_narrow} of 200");
 }
 
+/// Ten rows of each patient, who is of one class. If rows of a patient judged a sigmoid that others of the same patient had
+/// fitted, the estimate would be some ten points too low.
+#[test]
+fn rows_of_one_group_do_not_flatter_the_estimate() {
+    use rosenblatt::recipe::{Choice, Plan};
+    use rosenblatt::{Options, Recipe, evaluate, settings::Asked};
+    use rosenblatt_data::{Source, load_with_schema};
+    let mut state = 5_u64;
+    let mut random = move || {
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / f64::from(1_u32 << 31) - 0.5
+        };
+        // Nearly normal, with a deviation of 1.
+        (0..12).map(|_| draw()).sum::<f64>()
+    };
+    let mut patients = |n_patients: usize| {
+        let mut text = "patient,a,b,c,d,e,sick\n".to_owned();
+        for patient in 0..n_patients {
+            let sick = if patient % 2 == 0 { 1.0 } else { -1.0 };
+            let own: Vec<f64> = (0..5).map(|j| random() + if j == 0 { 0.4 * sick } else { 0.0 }).collect();
+            for _ in 0..10 {
+                let _ = write!(text, "{patient}");
+                for mean in &own {
+                    let _ = write!(text, ",{:.3}", mean + 0.3 * random());
+                }
+                let _ = writeln!(text, ",{}", if sick > 0.0 { "yes" } else { "no" });
+            }
+        }
+        Source::bytes("patients.csv", text.as_bytes())
+    };
+    let fresh = patients(400);
+    let (mut estimated, mut true_error) = (0.0, 0.0);
+    const TABLES: u32 = 40;
+    for seed in 0..u64::from(TABLES) {
+        let learning = Options { algorithm: "logistic-dual".to_owned(), seed, ..Options::default() };
+        let recipe = Recipe {
+            learning: Asked::from(learning),
+            choice: Choice::Given,
+            estimate: Plan::Folds(5),
+            group: Some("patient".to_owned()),
+            ..Recipe::default()
+        };
+        let trained = recipe.train(&patients(20), &mut ()).unwrap();
+        estimated += trained.estimate.unwrap().evaluation.error() / f64::from(TABLES);
+        let read = trained.model.to_evaluate(rosenblatt_data::ReadOptions::default());
+        let (rows, _) = load_with_schema(&fresh, &read).unwrap();
+        true_error += evaluate(&trained.model, &rows).unwrap().error() / f64::from(TABLES);
+    }
+    assert!((estimated - true_error).abs() < 0.05, "estimated {estimated:.3}, true {true_error:.3}");
+}
+
 #[test]
 fn long_work_says_what_it_does_where_nobody_watches() {
     let bench = Bench::new();

@@ -260,8 +260,13 @@ pub fn compare(
         match outcome {
             Ok(()) => {
                 // The class that is named is the most probable one, as it is of a model that is trained.
-                let whole =
-                    CrossValidated::new(spec, spec.calibration(Calibrate::Auto), &judged_folds, monitor)?;
+                let whole = CrossValidated::new(
+                    spec,
+                    spec.calibration(Calibrate::Auto),
+                    &judged_folds,
+                    None,
+                    monitor,
+                )?;
                 for (fold, wrong) in trial.folds.iter_mut().zip(whole.wrong) {
                     fold.wrong = wrong;
                 }

@@ -108,6 +108,12 @@ impl Ties {
         Self { times: self.times.as_ref().map(chosen), groups: self.groups.as_ref().map(chosen) }
     }
 
+    /// The groups of these rows, if groups tie them.
+    pub(crate) fn groups_of(&self, rows: &[u32]) -> Option<Vec<u32>> {
+        let groups = self.groups.as_ref()?;
+        Some(rows.iter().map(|&row| groups[row as usize]).collect())
+    }
+
     /// Splits the rows in two, about `fraction` of them to judge by.
     pub(crate) fn split(
         &self,

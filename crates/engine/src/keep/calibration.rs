@@ -15,6 +15,7 @@ use rosenblatt_core::elementary::{exp, ln, logistic};
 use rosenblatt_core::threads;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -150,6 +151,25 @@ pub(crate) struct Scored<'a> {
     pub(crate) scores: &'a [f64],
     pub(crate) classes: &'a [u32],
     pub(crate) named: &'a [u32],
+    /// The group of each row, where rows of one group must not judge what was fitted on others of it.
+    pub(crate) groups: Option<&'a [u32]>,
+}
+
+impl Scored<'_> {
+    /// Two halves of the rows, every other one of each class in the second. A group goes where its first row does.
+    fn halves(&self) -> Vec<bool> {
+        let mut n_seen = vec![0_usize; self.n_classes];
+        let mut next = |class: u32| {
+            n_seen[class as usize] += 1;
+            n_seen[class as usize].is_multiple_of(2)
+        };
+        let Some(groups) = self.groups else {
+            return self.classes.iter().map(|&class| next(class)).collect();
+        };
+        let mut of_group: HashMap<u32, bool> = HashMap::new();
+        let rows = groups.iter().zip(self.classes);
+        rows.map(|(&group, &class)| *of_group.entry(group).or_insert_with(|| next(class))).collect()
+    }
 }
 
 /// What probabilities say of rows that they were not fitted on.
@@ -307,7 +327,7 @@ impl Calibration {
         rows: &Scored<'_>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
-        let &Scored { n_classes, scores, classes, named } = rows;
+        let &Scored { n_classes, scores, classes, named, .. } = rows;
         let n_wrong = |predicted: &[u32]| {
             predicted.iter().zip(classes).filter(|(predicted, truth)| predicted != truth).count()
         };
@@ -367,17 +387,9 @@ impl Calibration {
         naming: Naming<'_>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<CrossFitted, Error> {
-        let &Scored { n_classes, scores, classes, named } = rows;
+        let &Scored { n_classes, scores, classes, named, groups } = rows;
         let n_curves = n_curves(n_classes);
-        // Every other row of each class.
-        let mut n_seen = vec![0_usize; n_classes];
-        let halves: Vec<bool> = classes
-            .iter()
-            .map(|&class| {
-                n_seen[class as usize] += 1;
-                n_seen[class as usize].is_multiple_of(2)
-            })
-            .collect();
+        let halves = rows.halves();
         let fitted = [false, true].map(|half| {
             let is_in = |place: &usize| halves[*place] == half;
             let places: Vec<usize> = (0..classes.len()).filter(is_in).collect();
@@ -387,8 +399,9 @@ impl Calibration {
             let of_row = |&place: &usize| &scores[place * n_curves..(place + 1) * n_curves];
             let scores: Vec<f64> = places.iter().flat_map(of_row).copied().collect();
             let of_half = |of: &[u32]| places.iter().map(|&place| of[place]).collect::<Vec<_>>();
-            let (classes, named) = (of_half(classes), of_half(named));
-            let half = Scored { n_classes, scores: &scores, classes: &classes, named: &named };
+            let (classes, named, groups) = (of_half(classes), of_half(named), groups.map(of_half));
+            let groups = groups.as_deref();
+            let half = Scored { n_classes, scores: &scores, classes: &classes, named: &named, groups };
             Self::fit_for(naming, method, &half, stop).map(Some)
         });
         let [first, second] = fitted;
@@ -801,14 +814,14 @@ mod tests {
             same.add(&shares, *class);
         }
         let same = Losses::together(&[same]).unwrap();
-        let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &classes };
+        let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &classes, groups: None };
         let CrossFitted { scores: fresh, named, .. } =
             Calibration::cross_fitted(Method::Isotonic, &rows, Naming::ByScore, stop).unwrap();
         let fresh = fresh.unwrap();
         assert_eq!(named, classes);
         assert!(same.brier < 0.25 && fresh.brier > 0.25, "{same:?} {fresh:?}");
         assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
-        let one = Scored { n_classes: 2, scores: &[1.0], classes: &[1], named: &[1] };
+        let one = Scored { n_classes: 2, scores: &[1.0], classes: &[1], named: &[1], groups: None };
         let CrossFitted { scores: unknown, named, .. } =
             Calibration::cross_fitted(Method::Platt, &one, Naming::MostProbable, stop).unwrap();
         assert_eq!((unknown, named), (None, vec![1]));
@@ -823,7 +836,8 @@ mod tests {
         let mut decided = |rows: &[(f64, u32)]| {
             let (scores, classes): (Vec<f64>, Vec<u32>) = rows.iter().copied().unzip();
             let named: Vec<u32> = scores.iter().map(|score| u32::from(*score > 0.0)).collect();
-            let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &named };
+            let rows =
+                Scored { n_classes: 2, scores: &scores, classes: &classes, named: &named, groups: None };
             let plain = Calibration::fit(Method::Platt, 2, &scores, &classes).unwrap();
             (plain, Calibration::fit_to_name(Method::Platt, &rows, stop).unwrap())
         };

@@ -112,10 +112,11 @@ impl Verdicts {
         method: Method,
         n_classes: usize,
         is_named: bool,
+        groups: Option<&[u32]>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Calibration, Error> {
         let (truths, named): (Vec<u32>, Vec<u32>) = self.named.iter().copied().unzip();
-        let rows = Scored { n_classes, scores: &self.scores, classes: &truths, named: &named };
+        let rows = Scored { n_classes, scores: &self.scores, classes: &truths, named: &named, groups };
         let naming = if is_named { Naming::IfItHelps } else { Naming::ByScore };
         let method = Calibration::settled(method, &rows, naming, stop)?;
         let fitted = Calibration::fit_for(naming, method, &rows, stop)?;
@@ -453,7 +454,7 @@ mod tests {
             scores: scored.iter().map(|(score, _)| *score).collect(),
         };
         assert_eq!(verdicts(&scored).gap(2), Some(0.0));
-        let fitted = verdicts(&scored).calibration(Method::Platt, 2, true, &mut || false).unwrap();
+        let fitted = verdicts(&scored).calibration(Method::Platt, 2, true, None, &mut || false).unwrap();
         let mut shares = Vec::new();
         fitted.probabilities(&[0.0], &mut shares);
         assert!((shares[1] - 0.5).abs() < 1e-12, "{shares:?}");

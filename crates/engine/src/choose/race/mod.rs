@@ -125,6 +125,9 @@ pub struct Race {
     /// What the winner said of rows that it had not seen.
     #[serde(skip)]
     said: Verdicts,
+    /// The groups of those rows, if groups tie them.
+    #[serde(skip)]
+    groups: Option<Vec<u32>>,
     #[serde(skip)]
     n_classes: usize,
 }
@@ -162,7 +165,7 @@ impl Race {
     ) -> Result<Calibration, Error> {
         // Costs weigh probabilities as they are.
         let is_named = self.winner.options().costs == Costs::Even;
-        self.said.calibration(method, self.n_classes, is_named, stop)
+        self.said.calibration(method, self.n_classes, is_named, self.groups.as_deref(), stop)
     }
 }
 
@@ -228,7 +231,9 @@ pub fn race(
     crate::train::two_classes(data.labels(), data.classes(), rows)?;
     let drawn = sample(data.classes(), n_classes, rows, MOST_ROWS, options.seed);
     let sampled = gather(data, &drawn);
-    let bouts = bouts(&sampled, options.seed, &options.ties.of(&drawn))?;
+    let ties = options.ties.of(&drawn);
+    let bouts = bouts(&sampled, options.seed, &ties)?;
+    let mut judged: Vec<u32> = Vec::new();
     let usual = Options::default();
     let asked = candidates.first().map_or(&usual, Spec::options);
     let by = Yardstick::new(options.metric, asked, &sampled)?;
@@ -246,7 +251,9 @@ pub fn race(
             for runner in runners.iter_mut().filter(|runner| runner.is_running()) {
                 runner.verdicts.iter_mut().for_each(|verdicts| *verdicts = Verdicts::default());
             }
+            judged.clear();
         }
+        judged.extend(&bout.judged);
         let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
         let rescaled = standardised(&sampled, &bout.learned, &options.rescale);
         let seen = rescaled.as_ref().unwrap_or(&sampled);
@@ -269,7 +276,7 @@ pub fn race(
         }
     }
     let folds = bouts.iter().filter(|bout| bout.counts).count();
-    finish(runners, &by, sampled.len(), folds, cut_short)
+    Ok(Race { groups: ties.groups_of(&judged), ..finish(runners, &by, sampled.len(), folds, cut_short)? })
 }
 
 /// The rows of a bout, by the shape of their columns.
@@ -550,7 +557,7 @@ fn finish(
     let entrants: Vec<Entrant> = order.into_iter().map(entrant).collect();
     let said = runners[winner].verdicts[runners[winner].standing.rung].clone();
     let (winner, metric, n_classes) = (entrants[0].spec.clone(), by.metric, by.n_classes);
-    Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, n_classes })
+    Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, groups: None, n_classes })
 }
 
 /// The best of those whose columns `bent`, or are crossed, if it is clearly better than a simpler one.

@@ -805,7 +805,9 @@ impl Judging<'_> {
         }
         if !judged.is_empty() {
             let calibrate = self.calibrate.and_then(|_| model.spec.calibration(self.recipe.calibration));
-            let whole = CrossValidated::new(&model.spec, calibrate, &judged, monitor)?;
+            let held: Vec<u32> = self.parts.iter().flat_map(|(_, held)| held).copied().collect();
+            let groups = self.recipe.ties.groups_of(&held);
+            let whole = CrossValidated::new(&model.spec, calibrate, &judged, groups.as_deref(), monitor)?;
             let is_alone = judged.len() == 1;
             let fold_errors = if is_alone { Vec::new() } else { whole.fold_errors() };
             let held_out = self.recipe.predictions(self.parts, std::slice::from_ref(&whole.judged));
@@ -925,11 +927,13 @@ pub(crate) struct CrossValidated {
 }
 
 impl CrossValidated {
-    /// The folds of one training, with probabilities fitted to all of them.
+    /// The folds of one training, with probabilities fitted to all of them; `groups` has the group of each row, fold after
+    /// fold, where groups tie rows.
     pub(crate) fn new(
         spec: &Spec,
         calibrate: Option<Method>,
         folds: &[Judged],
+        groups: Option<&[u32]>,
         monitor: &mut dyn Monitor,
     ) -> Result<Self, Error> {
         let evaluation = Evaluation::pooled(folds.iter().map(|fold| &fold.evaluation));
@@ -938,7 +942,7 @@ impl CrossValidated {
         let scores: Vec<f64> = folds.iter().flat_map(|fold| &fold.scores).copied().collect();
         let evaluation = evaluation.ok_or(Error::NoRows)?;
         let mut whole = Judged { evaluation, scores, log_shares: Vec::new(), classes, predicted };
-        let calibration = fit_probabilities(spec, calibrate, &mut whole, monitor)?;
+        let calibration = fit_probabilities(spec, calibrate, &mut whole, groups, monitor)?;
         let mut rest = whole.classes.iter().zip(&whole.predicted);
         let of_fold = |fold: &Judged| {
             rest.by_ref().take(fold.classes.len()).map(|(class, said)| class != said).collect()
@@ -960,6 +964,7 @@ fn fit_probabilities(
     spec: &Spec,
     method: Option<Method>,
     judged: &mut Judged,
+    groups: Option<&[u32]>,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Calibration>, Error> {
     let Some(method) = method else { return Ok(None) };
@@ -971,7 +976,7 @@ fn fit_probabilities(
     let costs = costs.counted(evaluation.labels.names(), classes.iter().copied())?;
     let costs = costs.matrix(evaluation.labels.names())?;
     let naming = Naming::of(class_weights, costs.as_ref());
-    let rows = Scored { n_classes, scores, classes, named: predicted };
+    let rows = Scored { n_classes, scores, classes, named: predicted, groups };
     let method = Calibration::settled(method, &rows, naming, stop)?;
     let fitted = Calibration::fit_for(naming, method, &rows, stop);
     let fresh = Calibration::cross_fitted(method, &rows, naming, stop)?;

@@ -112,7 +112,8 @@ impl TrainingSummary {
             }
             (None, Some(_)) => {
                 "new rows are of new groups: rows were judged by what other groups taught; \
-                 the column of groups is no feature"
+                 the column of groups is no feature; the interval treats the rows of a group as independent, so with \
+                 few groups it is too narrow"
             }
             (None, None) => {
                 "new rows are drawn as these were; where rows come in time or in groups, split by that column"

@@ -67,7 +67,7 @@ pub fn with_probabilities<B: AsRef<[u8]>>(
     }
     let costs = model.costs();
     let naming = Naming::of(&model.spec.options().class_weights, costs.as_ref());
-    let rows = Scored { n_classes, scores: &scores, classes: &classes, named: &named };
+    let rows = Scored { n_classes, scores: &scores, classes: &classes, named: &named, groups: None };
     let fitted = Calibration::fit_for(naming, method, &rows, &mut || false)?;
     Ok(model.with_calibration(Some(fitted)))
 }
