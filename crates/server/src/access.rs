@@ -76,12 +76,18 @@ impl Tokens {
             return Ok(());
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = header.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
-        let refused = || {
+        let scheme = header.and_then(|value| value.split_once(' '));
+        let token =
+            scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+        let absent = || {
             Problem::new("no-token", "this server wants a token")
                 .with_help("send the header `Authorization: Bearer TOKEN`")
         };
-        let sum = sum_of(token.ok_or_else(refused)?);
+        let unknown = || {
+            Problem::new("no-token", "the server does not know this token")
+                .with_help("check it against the file of tokens; the server reads that file when it starts")
+        };
+        let sum = sum_of(token.filter(|token| !token.is_empty()).ok_or_else(absent)?);
         // All are compared, each to its end, so that the time it takes tells nothing.
         let mut scopes = None;
         for (known, allowed) in &self.0 {
@@ -89,11 +95,17 @@ impl Tokens {
                 scopes = Some(allowed);
             }
         }
-        let scopes = scopes.ok_or_else(refused)?;
+        let scopes = scopes.ok_or_else(unknown)?;
         if scopes.contains(&needed) {
             Ok(())
         } else {
-            Err(Problem::new("not-allowed", "the token does not allow this"))
+            let named = |scopes: &[Scope]| -> String {
+                let named = SCOPES.iter().filter(|(_, scope)| scopes.contains(scope));
+                named.map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            };
+            let message =
+                format!("this needs the scope {}; the token has {}", named(&[needed]), named(scopes));
+            Err(Problem::new("not-allowed", message))
         }
     }
 }
@@ -179,6 +191,7 @@ mod tests {
         assert_eq!(check(Some("Bearer the-first-token-1"), Scope::Learn), None);
         assert_eq!(check(Some("Bearer the-first-token-1"), Scope::Admin), Some("not-allowed"));
         assert_eq!(check(Some("Bearer another-token-123"), Scope::Admin), None);
+        assert_eq!(check(Some("bearer another-token-123"), Scope::Admin), None);
         for wrong in [
             None,
             Some("Bearer the-first-token-2"),

@@ -259,7 +259,7 @@ impl Registry {
                 continue;
             }
             let taken = if is_name(name) {
-                self.take(name, read_plain(path), now).map_err(|problem| problem.detail().to_owned())
+                self.take(name, read_plain(path), now, false).map_err(|problem| problem.detail().to_owned())
             } else {
                 Err("a name has 1 to 100 letters, digits, dots, dashes and underscores; rename the file"
                     .to_owned())
@@ -282,16 +282,24 @@ impl Registry {
         }
     }
 
-    /// Takes in the file of a model, which is a new version unless it is the one that was seen last.
-    fn take(&self, name: &str, read: io::Result<Vec<u8>>, stamp: Option<Stamp>) -> Result<(), Problem> {
+    /// Takes in the file of a model, which is a new version unless it is the one that was seen last. One that a client
+    /// sent must be served as well: after a roll-back the file seen last is not.
+    fn take(
+        &self,
+        name: &str,
+        read: io::Result<Vec<u8>>,
+        stamp: Option<Stamp>,
+        is_sent: bool,
+    ) -> Result<(), Problem> {
         let Ok(slot) = self.find(name) else {
             self.place(name, read, stamp);
             return Ok(());
         };
         let bytes = read.map_err(|error| no_model(&error))?;
         let sum = sha256(&bytes);
+        let is_served = slot.current().is_ok_and(|version| version.entry.sha256 == sum);
         let is_new = lock(&slot.manifest).seen != sum;
-        if is_new {
+        if is_new || is_sent && !is_served && slot.current().is_ok() {
             self.add(&slot, &Source::File(&bytes, sum.clone()), Way::default())?;
         } else if slot.current().is_err() {
             // The file is back that could not be served.
@@ -387,6 +395,10 @@ impl Registry {
         let version = Version::new(name, state, entry, bytes)?;
         if has_begun || version.has_files() {
             let live = self.revive(&version, state, has_begun, true)?;
+            let n_learned = version.published().learned;
+            if n_learned > 0 {
+                self.note(name, &format!("version {number} goes on with {n_learned} learned examples"));
+            }
             if let Some(live) = live {
                 *lock(&version.stage) = Stage::Awake(live);
                 if !has_begun {
@@ -510,9 +522,16 @@ impl Registry {
             (None, Some(last)) => slot.state.keys(last).unwrap_or_default(),
             (None, None) => None,
         };
+        // Before the old version is replaced, as it does not tell afterwards.
+        let left = old.as_ref().ok().filter(|old| !is_kept && old.is_learning());
+        let left = left.map_or_else(String::new, |old| {
+            format!("; what was learned on top of version {} is not part of it", old.entry.version)
+        });
+        let about = format!("is served now, of {origin}{left}");
         let version =
             self.next(&slot.name, &slot.state, &mut manifest, (&bytes, origin, seen), way, keys.as_deref())?;
         let number = version.entry.version;
+        self.note(&slot.name, &format!("version {number} {about}"));
         *slot.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(version));
         if let Some(sealed) = sealed {
             sealed.keep();
@@ -526,7 +545,7 @@ impl Registry {
         let _taking = lock(&self.taking);
         let path = self.config().folder.join(format!("{name}.model"));
         write_own(&path, bytes).map_err(|error| unwritten(&error))?;
-        self.take(name, Ok(bytes.to_vec()), stamp(&path))?;
+        self.take(name, Ok(bytes.to_vec()), stamp(&path), true)?;
         Ok(self.current(name)?.entry.version)
     }
 

@@ -120,8 +120,8 @@ pub(crate) fn unwritten(error: &dyn std::fmt::Display) -> Problem {
 /// What a model is refused with while what is kept of it is not whole.
 pub(crate) fn damaged(what: impl Into<String>) -> Problem {
     Problem::new("damaged", what).with_help(
-        "put the files back from a copy and start the server again, or go back to a version, without what was learned on \
-         top of it: POST its versions {\"of\": N}",
+        "put the files back from a copy and start the server again (NAME.model alone needs no new start), or go back to a \
+         version, without what was learned on top of it: POST its versions {\"of\": N}; not both",
     )
 }
 
