@@ -36,10 +36,19 @@ class Hints:
     _synonyms = SYNONYMS
 
     def __new__(cls, *args, **given):
+        cls._answer(given, TypeError)
+        return super().__new__(cls)
+
+    def set_params(self, **given):
+        """Sets parameters by name; returns itself."""
+        self._answer(given, ValueError)
+        return super().set_params(**given)
+
+    @classmethod
+    def _answer(cls, given, error):
         for name in given.keys() & cls._synonyms.keys():
             if name not in cls._get_param_names():
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {cls._synonyms[name]}")
-        return super().__new__(cls)
+                raise error(f"{cls.__name__} has no parameter {name!r}: {cls._synonyms[name]}")
 
 
 def plain(value):

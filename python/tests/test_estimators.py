@@ -503,6 +503,8 @@ def test_wrong_parameters_are_named(name, values):
 def test_names_of_scikit_learn_are_answered_with_ours(name):
     with pytest.raises(TypeError, match=f"AROW has no parameter '{name}': "):
         rosenblatt.AROW(**{name: 1})
+    with pytest.raises(ValueError, match=f"AROW has no parameter '{name}': "):
+        rosenblatt.AROW().set_params(**{name: 1})
     with pytest.raises(TypeError, match="unexpected keyword"):
         rosenblatt.AROW(nonsense=1)
     assert rosenblatt.LinearSVM(tol=0.1).tol == 0.1 and MLPClassifier(shuffle=False, tol=0.1).tol == 0.1
