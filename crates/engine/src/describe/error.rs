@@ -47,6 +47,9 @@ pub enum Error {
         /// What it is.
         found: String,
     },
+    /// A model could not be saved or loaded: the message of a [`StoreError`](crate::model::StoreError).
+    #[error("{0}")]
+    Store(String),
     /// Templates that cannot be used.
     #[error("{what}")]
     Template {

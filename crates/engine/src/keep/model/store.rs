@@ -4,6 +4,7 @@
 use super::Model;
 use super::checkpoint::Checkpoint;
 use super::file::{FormatError, decode, decode_own, encode};
+use crate::error::Error;
 use rosenblatt_data::files::{FileError, write_keeping_previous, write_whole};
 use std::fs::File;
 use std::io::{self, Read};
@@ -35,6 +36,13 @@ pub enum StoreError {
         /// What is wrong with the model.
         source: FormatError,
     },
+}
+
+/// So that `?` carries it to a caller who trains and saves.
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
 }
 
 impl Model {
