@@ -123,7 +123,7 @@ fn columns_rank_by_what_is_lost_without_them() {
     let printed = bench.ok("rosenblatt inspect t.model");
     let listed = printed.split("columns that matter").nth(1).unwrap();
     assert!(listed.find("good").unwrap() < listed.find("fair").unwrap(), "{printed}");
-    assert!(listed.contains("no loss without ") && listed.contains("noise"), "{printed}");
+    assert!(listed.contains("no more than by chance: ") && listed.contains("noise"), "{printed}");
     assert_eq!(json(&bench, "rosenblatt inspect t.model --json")["importance"], trained["importance"]);
     let shapes = bench.run("rosenblatt plot shapes --model t.model");
     assert!(shapes.stderr.contains("`rosenblatt plot shapes FILE --model t.model`"), "{}", shapes.stderr);

@@ -141,7 +141,10 @@ impl Choices for Readout {
         ),
         filled("averaged-from(EPOCH)", "averaged-from(3)", "the mean over all rounds from that epoch on"),
         Named { aliases: &["vote"], ..plain("voted", "all survivors vote, each as often as it survived") },
-        plain("pocket", "the survivor that lived longest, or made the fewest training errors"),
+        plain(
+            "pocket",
+            "the weights with the longest run of right answers that also make the fewest training errors",
+        ),
         plain("random", "a survivor by lot, each as likely as it survived long"),
     ];
 }

@@ -253,13 +253,16 @@ pub fn list_importance(model: &Model) -> String {
         let _ = writeln!(text, "  and {n_more} more");
     }
     if !others.is_empty() {
-        let names: Vec<&str> =
-            others.iter().take(TOP_FEATURES).map(|column| column.column.as_str()).collect();
+        let names: Vec<String> = others
+            .iter()
+            .take(TOP_FEATURES)
+            .map(|column| format!("{} {}", column.column, spelt(column.rise)))
+            .collect();
         let dots = if others.len() > TOP_FEATURES { ", …" } else { "" };
-        let _ = writeln!(text, "  no loss without {}{dots}", names.join(", "));
+        let _ = writeln!(text, "  no more than by chance: {}{dots}", names.join(", "));
     }
     format!(
-        "columns that matter, by how much the {what} of held-out rows rises when one is shuffled:\n{text}"
+        "columns that matter, by how much the {what} of held-out rows rises when one is shuffled (95 % intervals):\n{text}"
     )
 }
 
