@@ -262,8 +262,10 @@ fn typeset(cell: &str) -> String {
     let is_formula = cell.chars().any(|letter| letter.is_ascii_alphanumeric())
         && cell.chars().all(|letter| letter.is_ascii_alphanumeric() || " .,()+-=…".contains(letter))
         && words.all(|word| {
-            let (digits, power) = word.split_once('e').filter(|(digits, _)| !digits.is_empty()).unwrap_or((word, ""));
-            is_symbol(word) || [digits, power].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+            let (digits, power) =
+                word.split_once('e').filter(|(digits, _)| !digits.is_empty()).unwrap_or((word, ""));
+            is_symbol(word)
+                || [digits, power].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
         });
     if !is_formula {
         return escaped(cell);
