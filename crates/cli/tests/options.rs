@@ -55,6 +55,7 @@ const VALUES: &[(&str, &str)] = &[
     ("image", "2x2"),
     ("interval", "0.5"),
     ("k-best", "2"),
+    ("keep", "who"),
     ("kernel", "rbf"),
     ("label", "2"),
     ("label-cost", "0.9"),

@@ -38,26 +38,37 @@ fn distance_is_the_score_over_the_length_of_the_weights() {
 #[test]
 fn columns_of_the_rows_are_kept_beside_the_classes() {
     let bench = bench();
+    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --missing drop --model t.model");
     bench.write("ids.csv", "id,x,note,z\n007,6,\"a, b\",0\n1.10,,late,4\n007,0,,4\n");
-    let plain = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model");
+    let plain = bench.ok("rosenblatt predict ids.csv --model t.model");
     let classes: Vec<&str> = plain.lines().collect();
     assert_eq!(classes, ["dot", "", "star"]);
-    let kept = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep id --keep note");
+    let kept = bench.ok("rosenblatt predict ids.csv --model t.model --keep id --keep note");
     assert_eq!(kept, "id,note,class\n007,\"a, b\",dot\n1.10,late,\n007,,star\n");
-    assert_eq!(
-        bench.ok("cat ids.csv | rosenblatt predict - --missing drop --model t.model --keep id --keep note"),
-        kept
-    );
-    let objects =
-        lines(&bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep id --json"));
+    assert_eq!(bench.ok("cat ids.csv | rosenblatt predict - --model t.model --keep id --keep note"), kept);
+    let objects = lines(&bench.ok("rosenblatt predict ids.csv --model t.model --keep id --json"));
     assert_eq!(objects[0]["kept"]["id"], "007");
     assert_eq!(objects[1]["kept"]["id"], "1.10");
     assert_eq!(objects[1]["left-out"], "missing");
     assert_eq!(objects[2]["class"], "star");
+    // As it is written, whatever is a number there.
+    bench.write("odd.csv", "id,x,z\n1.0,6,0\n1,6,0\nNaN,6,0\n1e2,6,0\n9007199254740993,6,0\n");
+    assert_eq!(
+        bench.ok("rosenblatt predict odd.csv --model t.model --keep id"),
+        "id,class\n1.0,dot\n1,dot\nNaN,dot\n1e2,dot\n9007199254740993,dot\n"
+    );
+    bench.write(
+        "odd.jsonl",
+        "{\"x\":6,\"z\":0,\"id\":9007199254740993}\n{\"x\":6,\"z\":0,\"id\":null}\n{\"x\":6,\"z\":0,\"id\":\" a\"}\n",
+    );
+    assert_eq!(
+        bench.ok("rosenblatt predict odd.jsonl --model t.model --keep id"),
+        "id,class\n9007199254740993,dot\n,dot\n\" a\",dot\n"
+    );
     // By number, and what there is not.
-    let by_number = bench.ok("rosenblatt predict ids.csv --missing drop --model t.model --keep 1");
+    let by_number = bench.ok("rosenblatt predict ids.csv --model t.model --keep 1");
     assert!(by_number.starts_with("1,class\n007,dot\n"), "{by_number}");
-    let done = bench.run("rosenblatt predict ids.csv --missing drop --model t.model --keep customer");
+    let done = bench.run("rosenblatt predict ids.csv --model t.model --keep customer");
     assert_eq!(done.code, Some(1), "{}", done.stderr);
     assert!(done.stderr.contains("`customer`"), "{}", done.stderr);
     bench.write("class.csv", "class,x,z\nfirst,6,0\n");

@@ -328,17 +328,16 @@ pub fn can_bend(source: &Source, how: &ReadOptions) -> Result<bool, DataError> {
     Ok(format_of(source, how)?.is_some_and(|format| format.heeds().contains(&"shape")))
 }
 
-/// What the column `what` of a table holds: for every row of `source` by its place there the number of its value, `None`
+/// What a column of a table holds: for every row of `source` by its place there the number of its value, `None`
 /// if the row cannot be read, and the values in their order, numbers by value before texts by the alphabet.
 ///
-/// `cells` says what they are (`times`, `groups`); errors name it. The source must be one that can be read twice.
+/// The source must be one that can be read twice.
 pub fn column(
     source: &Source,
     how: &ReadOptions,
-    what: &str,
-    cells: &'static str,
+    only: OneColumn,
 ) -> Result<(Vec<Option<u32>>, Labels), DataError> {
-    let only = OneColumn { what: what.to_owned(), cells };
+    let (what, cells) = (only.what.clone(), only.cells);
     let how = ReadOptions { only: Some(only), schema: None, meter: Meter::default(), ..how.clone() };
     let format = format_of(source, &how)?;
     if let Some(format) = format.filter(|format| !format.heeds().contains(&"weight")) {

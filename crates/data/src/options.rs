@@ -135,6 +135,21 @@ pub struct OneColumn {
     pub what: String,
     /// What its cells are: `times`, `groups`.
     pub cells: &'static str,
+    /// Whether they stay as they are written, those that hold nothing too. Else they are values: spellings of one number
+    /// are one, and every row has one.
+    pub is_written: bool,
+}
+
+impl OneColumn {
+    /// The values of a column.
+    pub fn of_values(what: &str, cells: &'static str) -> Self {
+        Self { what: what.to_owned(), cells, is_written: false }
+    }
+
+    /// The cells of a column as they are written.
+    pub fn as_written(what: &str, cells: &'static str) -> Self {
+        Self { is_written: true, ..Self::of_values(what, cells) }
+    }
 }
 
 /// Which column is the label.

@@ -9,7 +9,7 @@ use crate::ui::{self, count, counted, percent};
 use rosenblatt::by_group::{GroupError, errors_by_group};
 use rosenblatt::device::DeviceChoice;
 use rosenblatt::{Dataset, Evaluation, Labels, Model, Task, evaluate};
-use rosenblatt_data::{ReadOptions, Source, load_with_schema};
+use rosenblatt_data::{OneColumn, ReadOptions, Source, load_with_schema};
 use rosenblatt_figures::words::short_number;
 use serde_json::json;
 use std::ffi::OsString;
@@ -127,7 +127,7 @@ impl<'a> Groups<'a> {
         source: &Source,
         read: &ReadOptions,
     ) -> Result<Self, Failure> {
-        let (cells, values) = rosenblatt_data::column(source, read, column, "groups")?;
+        let (cells, values) = rosenblatt_data::column(source, read, OneColumn::as_written(column, "groups"))?;
         let errors = errors_by_group(model, data, &cells, &values)?;
         Ok(Self { column, task: model.task(), errors })
     }

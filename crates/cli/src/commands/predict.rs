@@ -16,7 +16,7 @@ use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
 use rosenblatt::{Error, Model, Predictor, Task, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
-use rosenblatt_data::{ErrorKind, Gap, Labels, Source, Visitor, blocks};
+use rosenblatt_data::{ErrorKind, Gap, Labels, OneColumn, Source, Visitor, blocks, column};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::new(!is_seen);
     progress.reading(&source, &read.meter, 1);
     let kept = args.keep.iter().map(|name| {
-        let (of_rows, values) = rosenblatt_data::column(&source, &read, name, "cells to keep")?;
+        let (of_rows, values) = column(&source, &read, OneColumn::as_written(name, "cells to keep"))?;
         Ok(Kept { name, of_rows, values })
     });
     let mut label = Label {
@@ -420,7 +420,8 @@ struct Kept<'a> {
 
 impl Kept<'_> {
     fn value(&self, row: usize) -> Option<&str> {
-        self.of_rows.get(row).copied().flatten().map(|value| self.values.name(value))
+        let value = self.of_rows.get(row).copied().flatten().map(|value| self.values.name(value));
+        value.filter(|value| !value.is_empty())
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) enum Cell<'a> {
 #[derive(Debug, Clone)]
 pub(super) enum Use {
     Label,
+    /// The one column that is read, as it is written.
+    Written,
     Weight,
     Ignore,
     /// Nothing may stand here: the column after a trailing delimiter.
@@ -191,6 +193,7 @@ impl Plan {
             .collect();
         let uses = columns.iter().zip(roles).zip(&matched).map(|((file_column, role), column)| {
             match (role, file_column.form, column) {
+                (Role::Label, ..) if how.only.as_ref().is_some_and(|only| only.is_written) => Use::Written,
                 (Role::Label, ..) => Use::Label,
                 (Role::Weight, ..) => Use::Weight,
                 (Role::Feature, Form::Vector(width), _) if whole.is_some() => Use::Vector(width),
@@ -252,7 +255,10 @@ impl Plan {
 
     /// Whether the cells of a column are names, digit by digit, even if they are numbers.
     pub(super) fn is_name(&self, place: usize) -> bool {
-        matches!(self.uses.get(place), Some(Use::Label | Use::Category { .. } | Use::Text { .. }))
+        matches!(
+            self.uses.get(place),
+            Some(Use::Label | Use::Written | Use::Category { .. } | Use::Text { .. })
+        )
     }
 
     /// The slot of a column of numbers that may come without a sign.
@@ -392,7 +398,9 @@ impl<T: Stored> Columns<T> {
         let spelled;
         let text = match cell {
             Cell::Missing => &b""[..],
-            Cell::Number(number) if matches!(use_, Use::Label | Use::Category { .. } | Use::Text { .. }) => {
+            Cell::Number(number)
+                if matches!(use_, Use::Label | Use::Written | Use::Category { .. } | Use::Text { .. }) =>
+            {
                 spelled = number.to_string();
                 spelled.as_bytes()
             }
@@ -401,6 +409,10 @@ impl<T: Stored> Columns<T> {
         };
         match use_ {
             Use::Ignore | Use::Nothing => {}
+            Use::Written => {
+                let whole = if let Cell::Text(whole) = cell { whole } else { text };
+                self.class = block.names.category(whole).ok_or_else(|| not_utf8(&name(), whole))?;
+            }
             Use::Label => {
                 // With the spaces around it, so that a note reports that `yes` and ` yes` are one class.
                 let whole = if let Cell::Text(whole) = cell { whole } else { text };

@@ -4,7 +4,7 @@ use super::{Choice, Recipe};
 use crate::error::Error;
 use crate::rows::RowSource;
 use crate::split::Ties;
-use rosenblatt_data::{Shape, Source, column};
+use rosenblatt_data::{OneColumn, Shape, Source, column};
 use std::sync::Arc;
 
 impl Recipe {
@@ -29,7 +29,7 @@ impl Recipe {
 
     /// What stands in the columns that rows are split by.
     pub(super) fn cells(&self, source: &Source) -> Result<Cells, Error> {
-        let read = |what: &String, cells| column(source, &self.reading(), what, cells);
+        let read = |what: &String, cells| column(source, &self.reading(), OneColumn::of_values(what, cells));
         let times = self.time.as_ref().map(|what| read(what, "times")).transpose()?;
         let groups = self.group.as_ref().map(|what| read(what, "groups")).transpose()?;
         if let Some((_, values)) = &times {
