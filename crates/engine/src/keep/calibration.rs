@@ -15,7 +15,7 @@ use rosenblatt_core::elementary::{exp, ln, logistic};
 use rosenblatt_core::threads;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -84,6 +84,19 @@ impl Curve {
                     left + (scores[above] - left) * ((least - low) / (shares[above] - low))
                 }
             },
+        }
+    }
+
+    /// A sigmoid that falls would name the class that has least for it. On these rows the scores tell nothing, and all that
+    /// is left is the share of members: a curve that all but does not rise.
+    fn raise(&mut self, scores: &[f64], members: &[u32]) {
+        if let Self::Platt { slope, offset } = self
+            && *slope > 0.0
+        {
+            let largest = scores.iter().map(|score| score.abs()).fold(1.0, f64::max);
+            let n_members = members.iter().filter(|&&member| member == 1).count() as f64;
+            *slope = -f64::EPSILON / largest;
+            *offset = ln((members.len() as f64 - n_members + 1.0) / (n_members + 1.0));
         }
     }
 
@@ -169,6 +182,23 @@ impl Scored<'_> {
         let mut of_group: HashMap<u32, bool> = HashMap::new();
         let rows = groups.iter().zip(self.classes);
         rows.map(|(&group, &class)| *of_group.entry(group).or_insert_with(|| next(class))).collect()
+    }
+
+    /// Whether these gains, one for each row, are more than luck. The rows of a group are right and wrong together, and
+    /// count as one.
+    fn is_measurable(&self, gains: impl Iterator<Item = f64>) -> bool {
+        let gains: Vec<f64> = match self.groups {
+            None => gains.collect(),
+            Some(groups) => {
+                let mut of_group: BTreeMap<u32, f64> = BTreeMap::new();
+                gains.zip(groups).for_each(|(gain, &group)| *of_group.entry(group).or_default() += gain);
+                of_group.into_values().collect()
+            }
+        };
+        let n_gains = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / n_gains;
+        let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / n_gains;
+        mean > MEASURABLE * (variance / n_gains).sqrt()
     }
 }
 
@@ -301,12 +331,8 @@ impl Calibration {
             Ok(log_shares.chunks(n_curves(rows.n_classes)).zip(rows.classes).map(of_row).collect())
         };
         let (as_learned, fitted) = (losses(Method::Softmax)?, losses(Method::Platt)?);
-        let gains: Vec<f64> = as_learned.iter().zip(&fitted).map(|(before, after)| before - after).collect();
-        let n_rows = gains.len() as f64;
-        let mean = gains.iter().sum::<f64>() / n_rows;
-        let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / n_rows;
-        let is_better = mean > MEASURABLE * (variance / n_rows).sqrt();
-        Ok(if is_better { Method::Platt } else { Method::Softmax })
+        let gains = as_learned.iter().zip(&fitted).map(|(before, after)| before - after);
+        Ok(if rows.is_measurable(gains) { Method::Platt } else { Method::Softmax })
     }
 
     /// The same, but for two classes and a sigmoid a score of `threshold` speaks for both alike.
@@ -320,7 +346,7 @@ impl Calibration {
     }
 
     /// The same, but where curves name another class than the scores do, that must have helped on rows that they were
-    /// not fitted on. A sigmoid is drawn towards rows far away, and with few rows of a class its own curve is a guess:
+    /// not fitted on, and where rows come in groups, measurably so. A sigmoid is drawn towards rows far away, and with few rows of a class its own curve is a guess:
     /// then one curve for all classes names whom the scores name.
     pub(crate) fn fit_to_name(
         method: Method,
@@ -333,7 +359,15 @@ impl Calibration {
         };
         let CrossFitted { named: renamed, .. } =
             Self::cross_fitted(method, rows, Naming::MostProbable, stop)?;
-        if n_wrong(&renamed) < n_wrong(named) {
+        let gain = |place: usize| {
+            let is_wrong = |predicted: &[u32]| f64::from(predicted[place] != classes[place]);
+            is_wrong(named) - is_wrong(&renamed)
+        };
+        let has_helped = match rows.groups {
+            None => n_wrong(&renamed) < n_wrong(named),
+            Some(_) => rows.is_measurable((0..classes.len()).map(gain)),
+        };
+        if has_helped {
             return Self::fit_or_stop(method, n_classes, scores, classes, stop);
         }
         Self::fit_shared(method, n_classes, scores, classes, stop)
@@ -372,7 +406,8 @@ impl Calibration {
             let of_row = |&truth: &u32| (0..n_curves as u32).map(move |class| is_of(class, truth));
             (scores.to_vec(), classes.iter().flat_map(of_row).collect())
         };
-        let whole = Self::fit_or_stop(method, 2, &scores, &members, stop)?;
+        let mut whole = Self::fit_or_stop(method, 2, &scores, &members, stop)?;
+        whole.curves[0].raise(&scores, &members);
         let shared = Self { rows: classes.len() as u64, curves: vec![whole.curves[0].clone(); n_curves] };
         // What is the same on both sides is even in the middle, whatever was rounded.
         Ok(if n_classes == 2 { shared.even_at(0.0) } else { shared })
@@ -852,6 +887,34 @@ mod tests {
         let (plain, to_name) = decided(&shifted);
         assert_eq!(plain, to_name);
         assert!((plain.curves[0].threshold(0.5) - 2.0).abs() < 0.1);
+    }
+
+    /// Twelve groups of ten rows each, eight of which the scores name wrongly: by luck, or not.
+    #[test]
+    fn rows_of_one_group_are_wrong_together_and_count_as_one() {
+        let stop: &mut dyn FnMut() -> bool = &mut || false;
+        let (mut scores, mut classes, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+        for group in 0..12_u32 {
+            let class = group % 2;
+            let sign = if class == 1 { 1.0 } else { -1.0 };
+            let side = if group < 8 { -sign } else { sign };
+            scores.extend((0..10).map(|row| side * (1.0 + f64::from(row) / 20.0)));
+            classes.extend([class; 10]);
+            groups.extend([group; 10]);
+        }
+        let named: Vec<u32> = scores.iter().map(|score| u32::from(*score > 0.0)).collect();
+        let all = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &named, groups: None };
+        let rising = |rows: &Scored<'_>, stop: &mut dyn FnMut() -> bool| {
+            Calibration::fit_to_name(Method::Platt, rows, stop).unwrap().most_probable(&[0.5], 0) == 1
+        };
+        assert!(!rising(&all, stop));
+        // Of one curve for both classes, scores that tell nothing leave what the scores name, as probable as the other.
+        let tied = Scored { groups: Some(&groups), ..all };
+        assert!(rising(&tied, stop));
+        let shared = Calibration::fit_to_name(Method::Platt, &tied, stop).unwrap();
+        let mut shares = Vec::new();
+        shared.probabilities(&[1e6], &mut shares);
+        assert!((shares[1] - 0.5).abs() < 1e-9, "{shares:?}");
     }
 
     #[test]
