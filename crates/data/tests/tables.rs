@@ -57,7 +57,7 @@ fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> (Dataset, Schema) {
 
 #[test]
 fn single_spaces_part_cells_where_nothing_else_does_and_most_are_numbers() {
-    let lines = ["x y class", "1 2.5 a", "-3 4 b", "5 1e3 a"];
+    let lines = ["u v class", "1 2.5 a", "-3 4 b", "5 1e3 a"];
     let how = ReadOptions { scaling: Scaling::None, ..ReadOptions::default() };
     for first in [0, 1] {
         let with = |delimiter: &str| lines[first..].join("\n").replace(' ', delimiter) + "\n";
