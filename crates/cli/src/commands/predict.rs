@@ -29,7 +29,7 @@ use std::path::PathBuf;
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
   rosenblatt predict new.csv --model mail.model --probabilities
-  rosenblatt predict new.csv --model mail.model --keep customer    a column of the rows beside each class
+  rosenblatt predict new.csv --model mail.model --keep 1             its first column, beside each class
   rosenblatt predict new.csv --model mail.model --scores --output labels.parquet
   rosenblatt predict new.csv --model mail.model --explain 3
   rosenblatt predict new.csv --model houses.model --interval 0.9
