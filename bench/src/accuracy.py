@@ -2,8 +2,8 @@
 
 accuracy.py PART BINARY DATA FOLDER SPLITS [SET...]
 
-PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `curves`, `speed`, `faces`, `estimates`, `spread` or
-`importance`. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
+PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `curves`, `numbers`, `speed`, `faces`, `estimates`,
+`spread` or `importance`; `keep` writes the tables of `curves` and `numbers` into DATA, where another machine takes them from. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
 
 Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh rows, as files in their raw form. Ours is
 `rosenblatt train FILE --label label`, with no other option, then `evaluate`. Peers get what their users would give them:
@@ -14,6 +14,11 @@ peers did is kept in FOLDER/peers.csv, and not done again while it lies there.
 Curves: ours with straight columns and as they come (curves where the race finds them better), on every table with two columns of
 numbers; on a third of them also explainable boosting, with and without pairs, and histogram boosting. Error, area and
 processor time, packages loaded before.
+
+Numbers: root mean squared errors, as a share of what always saying the mean gives, beside the linear learners of scikit-learn and
+those of curves and trees.
+
+Of these two parts as many tables are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it.
 
 Speed: seconds by the clock from file to model, of ours and of the peer with the least error there, each in a process of its own
 and in turns, on the rows of one split of each set of many rows. Of the peer also without loading its packages.
@@ -28,16 +33,18 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 import zlib
 from itertools import chain
+from multiprocessing import Pool
 
 # First of all: it says how many threads peers may have.
-from accuracy_peers import CURVED, LEARNERS, PEERS, fit_by_name, fit_curved
+from accuracy_peers import CURVED, LEARNERS, NUMBER_PEERS, PEERS, fit_by_name, fit_curved, fit_numbers
 import numpy as np
 import pandas as pd
-from accuracy_sets import all_sets, faces, fresh_sets
+from accuracy_sets import all_sets, faces, fresh_sets, keep, kept, number_sets
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 # Sets are cut to this many rows: the peers' turn on all splits would take hours.
@@ -187,45 +194,115 @@ def with_shape(binary, train, test, folder, has_gaps, shape):
     return judged["error"], np.mean(areas), seconds, trained["data"].get("shape", "line")
 
 
-# Every third table goes to learners of curves and trees, which take minutes for some.
-PEERED = 3
+# Every third table goes to learners of curves and trees, which take minutes for some; all do where much runs side by side.
+PEERED = 3 if int(os.environ.get("ROSENBLATT_JOBS", "1")) < 8 else 1
 # Tables with more classes, columns or rows wait for no peer: boosting learns a tree or curve for each of them.
 MOST_CLASSES = 10
 MOST_COLUMNS = 100
 
 
+# As many tables at once. Each is a process of one thread.
+JOBS = int(os.environ.get("ROSENBLATT_JOBS", "1"))
+
+
+def side_by_side(measure, tasks):
+    """The lines of `measure` for all tasks, the longest first; a task that fails is named and left out."""
+    with Pool(JOBS) as pool:
+        for lines in pool.imap_unordered(measure, sorted(tasks, key=lambda task: -len(task[2])), chunksize=1):
+            print("".join(line + "\n" for line in lines), end="", flush=True)
+
+
+def take_turns(turns, name, split, line):
+    for who, turn in turns.items():
+        try:
+            yield line(who, *turn())
+        except Exception:
+            print(f"{name} {split} {who}: {traceback.format_exc(limit=-1)}", file=sys.stderr, flush=True)
+
+
+def curves_of(task):
+    name, x, y, split, binary, folder = task
+    folder = f"{folder}/{name}-{split}"
+    os.makedirs(folder, exist_ok=True)
+    has_gaps = bool(x.isna().any().any())
+    n_numbers = sum(column.dtype.kind in "iuf" for _, column in x.items())
+    shape = (name, str(len(y)), str(x.shape[1]), str(len(set(y))))
+    # A seed of its own for each split, so that any of them can be made alone.
+    learned, fresh = list(StratifiedShuffleSplit(split + 1, test_size=0.2, random_state=7).split(y, y))[split]
+    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+    write(x, y, "table", learned, train)
+    write(x, y, "table", fresh, test)
+    known = Known(folder, "curved.csv", 3)
+    turns = {f"ours-{way}": (lambda way=way: with_shape(binary, train, test, folder, has_gaps, way))
+             for way in ("line", "curves", "auto")} if binary else {}
+    if zlib.crc32(name.encode()) % PEERED == 0:
+        turns |= {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test)))
+                  for who in CURVED}
+
+    def line(who, error, area, seconds, *shapes):
+        return ",".join((*shape, str(split), who, f"{error},{seconds},{area},{n_numbers},{''.join(shapes)}"))
+
+    return list(take_turns(turns, name, split, line))
+
+
 def curves(sets, binary, folder, n_splits, only):
     """Straight columns beside curves, and beside learners of curves and trees."""
     print("set,rows,features,classes,split,who,error,seconds,area,numbers,shape", flush=True)
-    known, seen = Known(folder, "curved.csv", 3), set()
+    tasks, seen = [], set()
+    for name, x, y in curved_sets(sets):
+        if name not in seen and wanted(name, only):
+            seen.add(name)
+            tasks += [(name, x, y, split, binary, folder) for split in range(n_splits)]
+    side_by_side(curves_of, tasks)
+
+
+def curved_sets(sets):
+    """The tables with two columns of numbers and few enough classes and columns."""
     for name, x, y in sets:
-        if name in seen or not wanted(name, only) or kind_of(x) != "table":
+        if kind_of(x) != "table":
             continue
-        seen.add(name)
         x, y = common(x, y)
         n_numbers = sum(column.dtype.kind in "iuf" for _, column in x.items())
-        n_classes = len(set(y))
-        if n_numbers < 2 or not 2 <= n_classes <= MOST_CLASSES or x.shape[1] > MOST_COLUMNS:
-            continue
-        has_gaps = bool(x.isna().any().any())
-        shape = (name, str(len(y)), str(x.shape[1]), str(n_classes))
-        splits = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=7)
-        for split, (learned, fresh) in enumerate(splits.split(y, y)):
-            train, test = f"{folder}/train.csv", f"{folder}/test.csv"
-            write(x, y, "table", learned, train)
-            write(x, y, "table", fresh, test)
-            turns = {f"ours-{way}": (lambda way=way: with_shape(binary, train, test, folder, has_gaps, way))
-                     for way in ("line", "curves", "auto")} if binary else {}
-            if zlib.crc32(name.encode()) % PEERED == 0:
-                turns |= {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test)))
-                          for who in CURVED}
-            for who, turn in turns.items():
-                try:
-                    error, area, seconds, *shapes = turn()
-                except Exception as failure:
-                    print(f"{name} {split} {who}: {failure}", file=sys.stderr, flush=True)
-                    continue
-                print(",".join((*shape, str(split), who, f"{error},{seconds},{area},{n_numbers},{''.join(shapes)}")), flush=True)
+        if n_numbers >= 2 and 2 <= len(set(y)) <= MOST_CLASSES and x.shape[1] <= MOST_COLUMNS:
+            yield name, x, y
+
+
+def numbers_of(task):
+    name, x, y, split, binary, folder = task
+    folder = f"{folder}/{name}-{split}"
+    os.makedirs(folder, exist_ok=True)
+    learned, fresh = list(ShuffleSplit(split + 1, test_size=0.2, random_state=7).split(y))[split]
+    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+    write(x, y, "table", learned, train)
+    write(x, y, "table", fresh, test)
+    of_mean = float(np.sqrt(np.mean((y[fresh] - y[learned].mean()) ** 2)))
+    more = ["--task", "regression", *(["--missing", "mean"] if x.isna().any().any() else [])]
+
+    def our_numbers(*shape):
+        trained, judged, seconds = ours(binary, "table", train, test, folder, *more, *shape)
+        return judged["rmse"]["value"], seconds, trained["data"].get("shape") or "line"
+
+    def peer_numbers(who):
+        start = time.process_time()
+        judge = fit_numbers(who, train)
+        return judge(test), time.process_time() - start, ""
+
+    turns = {"ours": our_numbers, "ours-line": lambda: our_numbers("--shape", "line")} if binary else {}
+    turns |= {who: (lambda who=who: peer_numbers(who)) for who in NUMBER_PEERS}
+    shape = (name, str(len(y)), str(x.shape[1]), "0", str(split))
+    return list(take_turns(turns, name, split,
+                           lambda who, error, seconds, what: ",".join((*shape, who, f"{error / of_mean},{seconds},,,{what}"))))
+
+
+def numbers(sets, binary, folder, n_splits, only):
+    """Numbers to predict: ours as it comes and with straight columns, beside linear learners and those of curves and trees."""
+    print("set,rows,features,classes,split,who,error,seconds,low,high,shape", flush=True)
+    tasks = []
+    for name, x, y in sets:
+        if wanted(name, only):
+            rows = np.sort(np.random.RandomState(1).permutation(len(y))[:MOST])
+            tasks += [(name, x.iloc[rows].reset_index(drop=True), y[rows], split, binary, folder) for split in range(n_splits)]
+    side_by_side(numbers_of, tasks)
 
 
 def speed(sets, binary, folder, only):
@@ -378,8 +455,15 @@ def main(part, binary, data, folder, n_splits, *only):
     os.makedirs(folder, exist_ok=True)
     if part in ("errors", "fresh"):
         errors(all_sets(data) if part == "errors" else fresh_sets(), binary, folder, int(n_splits), only)
+    elif part == "keep":
+        keep(curved_sets(chain(all_sets("../shared/data"), fresh_sets())), data, "curves")
+        keep(number_sets(), data, "numbers")
     elif part == "curves":
-        curves(chain(all_sets(data), fresh_sets()), binary, folder, int(n_splits), only)
+        sets = kept(data, part) if os.path.isdir(f"{data}/{part}") else chain(all_sets(data), fresh_sets())
+        curves(sets, binary, folder, int(n_splits), only)
+    elif part == "numbers":
+        sets = kept(data, part) if os.path.isdir(f"{data}/{part}") else number_sets()
+        numbers(sets, binary, folder, int(n_splits), only)
     elif part == "speed":
         speed(chain(all_sets(data), fresh_sets()), binary, folder, only)
     elif part == "faces":
@@ -392,4 +476,5 @@ def main(part, binary, data, folder, n_splits, *only):
         estimates(binary, data, folder, int(n_splits), only)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 //! `cargo xtask bench accuracy`: our default beside the linear defaults of others, on public data that packages carry.
 //!
 //! `accuracy.py` splits, trains and judges; here its lines become tables. The parts, chosen by `--parts` (all but
-//! `fresh` and `curves` by default):
+//! `fresh`, `curves` and `numbers` by default):
 //!
 //! - `errors`: a set is met if our mean error is within 0.3 points of that of the best peer on that set, or within one
 //!   standard error of the difference over the splits. The best peer is known only in hindsight, so that a draw of all
@@ -9,6 +9,8 @@
 //! - `fresh`: the same on sets that were not looked at while candidates were chosen.
 //! - `curves`: curves where the race finds them better, beside straight columns on the same splits; on a third of the tables also
 //!   beside explainable boosting and histogram boosting.
+//! - `numbers`: numbers to predict, beside the linear learners of scikit-learn and those of curves and trees; a set is met if
+//!   our root mean squared error is at most 1 % above that of the best linear peer on that set.
 //! - `speed`: file to model by the clock on sets of more than 10,000 rows, beside the best peer of `errors` and `fresh` there.
 //! - `faces`: each person against all others, recall and area beside scikit-learn's.
 //! - `estimates`: how often the interval has the error on fresh rows.
@@ -56,6 +58,7 @@ const PARTS: &[(&str, Tell)] = &[
     ("errors", errors_told),
     ("fresh", errors_told),
     ("curves", curves_table),
+    ("numbers", numbers_table),
     ("speed", speed_told),
     ("faces", faces_told),
     ("estimates", estimates_told),
@@ -419,6 +422,60 @@ fn curves_table(raw: &str) -> String {
         };
         let cells: Vec<String> = all.iter().map(cell).collect();
         let _ = writeln!(table, "| {name} | {} | {} | {} |", set.rows, set.classes, cells.join(" | "));
+    }
+    table
+}
+
+/// Linear learners of numbers, and by how much our error may be above that of the best of them.
+const LINEAR: [&str; 5] = ["ridge", "lasso", "huber", "sgd", "linear-svr"];
+const MOST_ABOVE: f64 = 1.01;
+
+/// Numbers to predict: root mean squared errors, each by that of always saying the mean.
+fn numbers_table(raw: &str) -> String {
+    let sets = read(raw);
+    let ratios = |who: &str, others: &[&str]| -> Vec<f64> {
+        sets.values()
+            .filter_map(|set| {
+                let peers = others.iter().filter(|peer| !set.of(peer).is_empty());
+                let best = peers.map(|peer| set.error(peer)).min_by(f64::total_cmp)?;
+                (!set.of(who).is_empty()).then(|| set.error(who) / best)
+            })
+            .collect()
+    };
+    let mut table = "| ours | beside | sets | error by theirs: median | mean, geometric | at most 1 % above | 1 % or more below |\n\
+                     |---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for who in [OURS, "ours-line"] {
+        for (name, others) in [
+            ("the best linear peer of each set", &LINEAR[..]),
+            ("ridge", &["ridge"]),
+            ("ebm", &["ebm"]),
+            ("ebm-no-pairs", &["ebm-no-pairs"]),
+            ("hist-gb", &["hist-gb"]),
+        ] {
+            let ratios = ratios(who, others);
+            let logarithms = ratios.iter().map(|ratio| ratio.ln());
+            let _ = writeln!(
+                table,
+                "| {who} | {name} | {} | {:.3} | {:.3} | {} | {} |",
+                ratios.len(),
+                median(&ratios),
+                mean(logarithms).exp(),
+                ratios.iter().filter(|ratio| **ratio <= MOST_ABOVE).count(),
+                ratios.iter().filter(|ratio| **ratio <= 1.0 / MOST_ABOVE).count(),
+            );
+        }
+    }
+    let mut all: Vec<&str> = sets.values().flat_map(|set| &set.lines).map(|line| line.who.as_str()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let _ = writeln!(table, "\n| set | rows | {} |\n|---|---|{}", all.join(" | "), "---|".repeat(all.len()));
+    for (name, set) in &sets {
+        let cell = |who: &&str| {
+            if set.of(who).is_empty() { String::new() } else { format!("{:.4}", set.error(who)) }
+        };
+        let cells: Vec<String> = all.iter().map(cell).collect();
+        let _ = writeln!(table, "| {name} | {} | {} |", set.rows, cells.join(" | "));
     }
     table
 }

@@ -16,14 +16,15 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_svmlight_file
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.linear_model import HuberRegressor, LassoCV, LogisticRegression, Perceptron, RidgeCV, SGDClassifier, SGDRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
 
 LEARNERS = {
     "perceptron": lambda: Perceptron(random_state=0),
@@ -141,6 +142,46 @@ def fit_curved(who, path):
         x, y = read("table", path)
         shares = model.predict_proba(prepare(x))
         return float(np.mean(model.classes_[shares.argmax(1)] != y)), area(model.classes_, shares, y)
+
+    return judge
+
+
+# For numbers: linear ones on columns that are standardised, as the target is for those that need it.
+NUMBER_LEARNERS = {
+    "ridge": lambda: RidgeCV(np.logspace(-3, 3, 7)),
+    "lasso": lambda: LassoCV(max_iter=10_000, random_state=0),
+    "huber": lambda: HuberRegressor(max_iter=1000),
+    "sgd": lambda: SGDRegressor(random_state=0),
+    "linear-svr": lambda: LinearSVR(max_iter=10_000),
+}
+NUMBER_PEERS = [*NUMBER_LEARNERS, "ebm", "ebm-no-pairs", "hist-gb"]
+
+
+def number_learner(who):
+    if who == "hist-gb":
+        return HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0)
+    if who.startswith("ebm"):
+        from interpret.glassbox import ExplainableBoostingRegressor
+
+        return ExplainableBoostingRegressor(n_jobs=1, random_state=0, **({"interactions": 0} if who == "ebm-no-pairs" else {}))
+    return TransformedTargetRegressor(pipeline("table", NUMBER_LEARNERS[who]()), transformer=StandardScaler())
+
+
+def fit_numbers(who, path):
+    """What a peer makes of a table of numbers to predict: a function that returns its root mean squared error on another one."""
+    def prepared(path):
+        table = pd.read_csv(path)
+        x, y = table.drop(columns=["label"]), table["label"].values
+        return (categories(x, levels) if who == "hist-gb" else x), y
+
+    x, y = read("table", path)
+    levels = {name: sorted(x[name].dropna().unique(), key=str) for name in x.columns if x[name].dtype.kind not in "iufb"}
+    x, y = prepared(path)
+    model = number_learner(who).fit(x, y)
+
+    def judge(path):
+        x, y = prepared(path)
+        return float(np.sqrt(np.mean((model.predict(x) - y) ** 2)))
 
     return judge
 

