@@ -42,15 +42,15 @@ impl Store for Plain {
         let mut bytes = Vec::new();
         File::open(&self.1)?.read_to_end(&mut bytes)?;
         let (mut rest, mut n_records) = (&bytes[..], 0);
-        while let Some((head, behind)) = rest.split_first_chunk::<16>() {
+        while let Some((head, after)) = rest.split_first_chunk::<16>() {
             let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
             let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-            let (record, behind) = behind.split_at_checked(length).ok_or("cut off")?;
+            let (record, after) = after.split_at_checked(length).ok_or("cut off")?;
             if crc32fast::hash(record) != sum {
                 return Err("a record is damaged".into());
             }
             n_records += 1;
-            rest = behind;
+            rest = after;
         }
         Ok(n_records)
     }

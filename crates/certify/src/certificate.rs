@@ -145,7 +145,7 @@ pub enum Number {
     Integer(String),
 }
 
-/// No double has digits behind this binary place.
+/// No double has digits past this binary place.
 pub(crate) const PLACES: u64 = 1074;
 
 impl From<f64> for Number {

@@ -47,7 +47,7 @@ const EXAMPLES: &str = "Examples:
   rosenblatt compare mail.csv                     several algorithms on the same folds
   rosenblatt algorithms                           what there is to choose from
 
-Exit codes: 0 done; 1 the data, the model or the machine said no; 2 wrong usage; 3 `certify` left it open; \
+Exit codes: 0 done; 1 the data, the model or the machine failed; 2 wrong usage; 3 `certify` left it open; \
 128 plus the signal's number where one ended it: 130 Ctrl-C, 143 SIGTERM. `serve` that was asked to stop: 0.";
 
 /// How much of the stack the work may use, whatever the shell allows the first thread.

@@ -1,4 +1,4 @@
-//! What is said of a model and of its errors, the same words in every command.
+//! How every command describes a model and its errors: in the same words.
 
 use crate::ui::{apart, count, counted, percent, table, terminal_width};
 use rosenblatt::data::Schema;

@@ -321,7 +321,7 @@ fn reports_say_what_is_so() {
     let has = |text: &str, expected: &str| assert!(text.contains(expected), "`{expected}` in\n{text}");
     // A rule that stops early learns from all rows but those that it goes by.
     let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron"));
-    has(&text, "the model itself learned from all rows but the 137 that said when to stop");
+    has(&text, "the model itself learned from all rows but the 137 that decided when to stop");
     has(&text, "no longer fell; of 9 epochs tried, epoch 9 is kept, the last with the fewest errors");
     has(&bench.ok("rosenblatt inspect m.model"), "the model itself learned from all rows but the 137");
     let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron --patience 0"));

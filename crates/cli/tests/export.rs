@@ -449,7 +449,7 @@ fn what_cannot_be_exported_is_said() {
     );
 }
 
-/// Whoever pipes an export into a file gets that and nothing else.
+/// An export that is piped into a file is that file and nothing else.
 #[test]
 fn an_export_to_stdout_stands_there_alone() {
     let bench = Bench::new();

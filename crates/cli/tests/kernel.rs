@@ -84,7 +84,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
         ("--kernel rbf --device gpu --support-budget 5", "`device` should be auto or cpu with a budget"),
         ("--kernel bessel", "`kernel` should be one of linear, polynomial"),
         ("--kernel rbf --degree 2", "`rbf` has no `degree`; polynomial would"),
-        ("--kernel rbf --algorithm arow", "one that can learn behind a kernel"),
+        ("--kernel rbf --algorithm arow", "one that can learn with a kernel"),
         ("--kernel rbf --readout pocket", "`readout` should be last"),
         ("--kernel rbf --bounds", "`--bounds` speaks of weights"),
         ("--kernel poly --support-budget 5 --removal forgetron", "whose values are at most 1"),

@@ -138,7 +138,7 @@ fn options_of_a_kernel_or_a_network_go_with_a_race() {
     assert!(tuned.all().contains("race of 3 candidates"), "{}", tuned.all());
     let of_named =
         bench.run(&format!("rosenblatt tune {iris} --kernel rbf --algorithms arow --model k.model"));
-    assert!(of_named.code == Some(2) && of_named.stderr.contains("behind a kernel"), "{}", of_named.all());
+    assert!(of_named.code == Some(2) && of_named.stderr.contains("with a kernel"), "{}", of_named.all());
     let words = "--algorithms perceptron,mlp --hidden 7 --epochs 3 --model n.model";
     let tuned = bench.run(&format!("rosenblatt tune {iris} {words}"));
     assert!(tuned.code == Some(0) && tuned.all().contains("race of 2 candidates"), "{}", tuned.all());

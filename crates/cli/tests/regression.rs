@@ -399,7 +399,7 @@ fn money_is_a_number_and_what_can_be_read_in_two_ways_is_refused() {
             &["look like numbers, such as `", "write them as plain numbers, such as 1234.5"],
         );
     }
-    // A label of names that are all different is no label, whoever says so.
+    // A column of names that are all different is no label, even if you name it.
     bench.write(
         "ids.csv",
         (0..60).fold("a,name\n".to_owned(), |text, row| format!("{text}{},w{row}\n", row % 9)),

@@ -177,7 +177,7 @@ impl<'a> State<'a> {
 
     /// Complains of lists that were not taken.
     pub fn finish(self) -> Result<(), StateError> {
-        self.lists.front().map_or(Ok(()), |entry| Err(StateError(format!("nobody knows `{}`", entry.name))))
+        self.lists.front().map_or(Ok(()), |entry| Err(StateError(format!("`{}` is unknown", entry.name))))
     }
 
     /// Adds small counters.

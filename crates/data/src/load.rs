@@ -887,8 +887,8 @@ fn dropped_features(format: &dyn Format, how: &ReadOptions) -> Result<Vec<u32>, 
             );
             return refuse(message, "name it by its number with {ignore}");
         };
-        let behind = label.is_some_and(|label| label < number);
-        dropped.push(number - u32::from(!how.zero_based) - u32::from(behind));
+        let after_label = label.is_some_and(|label| label < number);
+        dropped.push(number - u32::from(!how.zero_based) - u32::from(after_label));
     }
     dropped.sort_unstable();
     dropped.dedup();

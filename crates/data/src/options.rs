@@ -124,7 +124,7 @@ pub enum Unknown {
 }
 
 rosenblatt_core::named!(Unknown, "unknown",
-    "ignore" = Self::Ignore, "none of the known ones, counted and told";
+    "ignore" = Self::Ignore, "encode as all-zero, and report the count";
     "error" = Self::Error, "an error with its place";
 );
 

@@ -149,7 +149,7 @@ fn one_shard_is_one_machine_to_the_byte() {
             for readout in [None, Some(Readout::Last)] {
                 for order in [None, Some(Order::Given)] {
                     let weights = if readout.is_none() { ClassWeights::Balanced } else { ClassWeights::Even };
-                    let said = Options {
+                    let chosen = Options {
                         readout,
                         order,
                         epochs: 7,
@@ -157,7 +157,7 @@ fn one_shard_is_one_machine_to_the_byte() {
                         seed: 3,
                         ..options(algorithm)
                     };
-                    let spec = Spec::new(said).unwrap();
+                    let spec = Spec::new(chosen).unwrap();
                     let (model, _) = mixed(&spec, &data, 1, Mixing::Uniform, false);
                     let alone = train(&spec, &data).unwrap();
                     assert_eq!(model.training_summary(), alone.training_summary());
@@ -177,13 +177,13 @@ fn a_cycle_and_a_clean_epoch_end_a_sole_shard_as_they_end_a_run() {
     let xor =
         Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["a", "b", "b", "a"]);
     for data in [xor, separable(60, 0.1)] {
-        let said = Options {
+        let chosen = Options {
             order: Some(Order::Given),
             readout: Some(Readout::Last),
             epochs: 500,
             ..options("perceptron")
         };
-        let spec = Spec::new(said).unwrap();
+        let spec = Spec::new(chosen).unwrap();
         let (model, _) = mixed(&spec, &data, 1, Mixing::Uniform, false);
         assert!(model.training_summary().totals.epochs < 500);
         assert!(model.to_bytes() == train(&spec, &data).unwrap().to_bytes());
@@ -220,14 +220,14 @@ fn on_separable_rows_the_mistakes_stay_within_the_bound() {
     });
     let bound = longest.fold(0.0, f64::max) / (margin * margin);
     for mixing in [Mixing::Uniform, Mixing::Errors] {
-        let said = Options {
+        let chosen = Options {
             bias: Some(rosenblatt::core::Bias::None),
             readout: Some(Readout::Last),
             epochs: 10_000,
             validation: None,
             ..options("perceptron")
         };
-        let spec = Spec::new(said).unwrap();
+        let spec = Spec::new(chosen).unwrap();
         let (model, printed) = mixed(&spec, &data, 8, mixing, false);
         let mistakes: f64 = printed.iter().map(|epoch| epoch.weighted_mistakes).sum();
         assert!(mistakes > 1.0 && mistakes <= bound, "{mixing}: {mistakes} of {bound}");
@@ -242,8 +242,8 @@ fn on_separable_rows_the_mistakes_stay_within_the_bound() {
 #[test]
 fn what_has_no_mean_is_refused_and_told_why() {
     let labels = || Labels::in_order(["a", "b"]);
-    let refused = |said: Options| {
-        let spec = Spec::new(said).unwrap();
+    let refused = |chosen: Options| {
+        let spec = Spec::new(chosen).unwrap();
         Mixture::new(spec, labels(), &[5, 5], 3, 2, Mixing::Uniform).unwrap_err().to_string()
     };
     for entry in ALGORITHMS.iter().filter(|entry| !entry.info.numbers) {
@@ -293,8 +293,8 @@ fn models_are_mixed_in_any_order_and_one_is_itself() {
         assert!(mean < first + 0.05, "{mean} after {first}");
     }
     let other = train(&Spec::new(Options { epochs: 4, ..options("pa1") }).unwrap(), &data).unwrap();
-    let said = mix(&[models[0].clone(), other], Mixing::Uniform).unwrap_err().to_string();
-    assert!(said.contains("model 2") && said.contains("`algorithm` is \"pa1\""), "{said}");
+    let refusal = mix(&[models[0].clone(), other], Mixing::Uniform).unwrap_err().to_string();
+    assert!(refusal.contains("model 2") && refusal.contains("`algorithm` is \"pa1\""), "{refusal}");
     let voted = Spec::new(Options { readout: Some(Readout::Voted), ..options("perceptron") }).unwrap();
     let voted = train(&voted, &data).unwrap();
     assert!(mix(&[voted.clone(), voted], Mixing::Uniform).unwrap_err().to_string().contains("votes"));
@@ -319,21 +319,21 @@ fn probabilities_are_those_of_one_machine() {
     for n_classes in [2, 3] {
         let (seen, held) = (data(300, n_classes, 9, 3), data(200, n_classes, 9, 4));
         // Weights of classes leave it to the scores to name them, so that curves are fitted and nothing else.
-        let said = Options { epochs: 2, class_weights: ClassWeights::Balanced, ..options("perceptron") };
-        let spec = Spec::new(said).unwrap();
+        let chosen = Options { epochs: 2, class_weights: ClassWeights::Balanced, ..options("perceptron") };
+        let spec = Spec::new(chosen).unwrap();
         let (model, _) = mixed(&spec, &seen, 3, Mixing::Uniform, false);
         let parts = shards(&held, 3);
         let pack = |part: &Dataset| {
             let all: Vec<u32> = (0..part.len() as u32).collect();
             rosenblatt::data::pack(part, &all).map_err(Error::from)
         };
-        let said: Vec<Vec<u8>> = parts.iter().map(|part| scores(&model, [pack(part)]).unwrap()).collect();
+        let scored: Vec<Vec<u8>> = parts.iter().map(|part| scores(&model, [pack(part)]).unwrap()).collect();
         let parts = parts.into_iter().map(Ok::<_, Error>);
         let together = Dataset::joined(parts, model.labels().clone()).unwrap();
         let rows: Vec<u32> = (0..together.len() as u32).collect();
         let (of_rows, classes) = held_out_scores(&model, &together, &rows);
         for method in [Method::Platt, Method::Isotonic] {
-            let fitted = with_probabilities(model.clone(), method, &said).unwrap();
+            let fitted = with_probabilities(model.clone(), method, &scored).unwrap();
             let expected = Calibration::fit(method, n_classes as usize, &of_rows, &classes).unwrap();
             assert_eq!(fitted.calibration(), Some(&expected));
         }
@@ -342,11 +342,11 @@ fn probabilities_are_those_of_one_machine() {
             with_probabilities(model.clone(), Method::Platt, &none),
             Err(Error::NothingHeldOut)
         ));
-        let mut spoiled = said[0].clone();
+        let mut spoiled = scored[0].clone();
         *spoiled.last_mut().unwrap() ^= 1;
         assert!(with_probabilities(model.clone(), Method::Platt, &[spoiled]).is_err());
         let (other, _) = mixed(&spec, &data(300, 5 - n_classes, 9, 3), 3, Mixing::Uniform, false);
-        assert!(with_probabilities(other, Method::Platt, &said).is_err());
+        assert!(with_probabilities(other, Method::Platt, &scored).is_err());
     }
 }
 

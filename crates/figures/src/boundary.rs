@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// More points than this hide each other.
 const MOST_DOTS: usize = 2000;
-/// So many weights are summed in no time.
+/// This many weights are summed in no time.
 const CHEAP: usize = 2000;
 
 pub(crate) const FIGURE: Figure = Figure {
@@ -359,7 +359,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What is thought of a place where that can be told by the scores it stands for.
+    /// What the model predicts at a place, if the scores there determine it.
     fn by_scores(&self, x: f64, y: f64) -> Option<Verdict> {
         match self.view {
             View::Slice(_) => None,

@@ -11,7 +11,7 @@ use rosenblatt_plot::{Canvas, Confusion, Picture};
 
 /// The table of more classes than this is no longer read at a glance.
 const FEW_CLASSES: usize = 12;
-/// So many pairs of classes are named then.
+/// How many pairs of classes are named then.
 const MOST_TOLD: usize = 3;
 
 pub(crate) const FIGURE: Figure = Figure {

@@ -9,7 +9,7 @@ use rosenblatt_plot::PlotError;
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// Nobody knows a picture of this name.
+    /// There is no picture of this name.
     #[error("there is no plot of `{name}`")]
     NoSuchFigure {
         /// The name that was given.

@@ -45,7 +45,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     Ok(lines.draw(canvas)?)
 }
 
-/// Rows as points, and what is said of them.
+/// Rows as points, and the notes on them.
 pub(crate) struct Cloud {
     /// What is predicted.
     pub(crate) name: String,

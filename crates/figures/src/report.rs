@@ -41,7 +41,7 @@ const FEW_CLASSES: usize = 12;
 const MOST_COLUMNS: usize = 20;
 /// Up to how many classes a table of them both ways fits a telephone.
 const FEW_COLUMNS: usize = 5;
-/// The shares of rows whose intervals are told.
+/// The shares of rows whose intervals are shown.
 const INTERVALS: [f64; 3] = [0.5, 0.9, 0.99];
 /// Narrow enough for a telephone; wider screens show it larger.
 const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper, may_shrink: false };

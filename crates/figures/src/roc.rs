@@ -63,7 +63,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     Ok(lines.draw(canvas)?)
 }
 
-/// What thresholds are told in.
+/// What thresholds are measured in.
 pub(crate) enum Scale<'m> {
     /// Scores.
     Scores,
@@ -84,7 +84,7 @@ impl<'m> Scale<'m> {
     }
 
     /// The threshold in words, and whether it is beyond the one by which the class is given.
-    fn told(&self, threshold: f64) -> (String, bool) {
+    fn shown(&self, threshold: f64) -> (String, bool) {
         let probability = match self {
             Self::Scores => return (number(threshold), threshold > 0.0),
             Self::Probabilities => threshold,
@@ -96,12 +96,12 @@ impl<'m> Scale<'m> {
                 shares.get(1).copied().unwrap_or(threshold)
             }
         };
-        let told = match probability {
+        let shown = match probability {
             share if share < 0.005 => "< 0.01".to_owned(),
             share if share > 0.995 => "> 0.99".to_owned(),
             share => format!("{share:.2}"),
         };
-        (told, probability > 0.5)
+        (shown, probability > 0.5)
     }
 
     /// Points of a curve with the thresholds from which on rows are taken for the class: the one by which it is given, and
@@ -116,13 +116,13 @@ impl<'m> Scale<'m> {
         let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
         let length: f64 = points.windows(2).map(|pair| apart(pair[0], pair[1])).sum();
         let mark = |place: usize| {
-            let ((x, y), (told, _)) = (points[place], self.told(thresholds[place]));
+            let ((x, y), (shown, _)) = (points[place], self.shown(thresholds[place]));
             let what = if matches!(self, Self::Scores) { "score" } else { "probability" };
-            let note = format!("{what} {told} or more: {x:.3} across, {y:.3} upwards");
-            Mark { x, y, colour, note, label: if is_alone { told } else { String::new() }, span: None }
+            let note = format!("{what} {shown} or more: {x:.3} across, {y:.3} upwards");
+            Mark { x, y, colour, note, label: if is_alone { shown } else { String::new() }, span: None }
         };
         // The last point whose rows are all given the class.
-        let own = thresholds.iter().rposition(|threshold| threshold.is_finite() && self.told(*threshold).1);
+        let own = thresholds.iter().rposition(|threshold| threshold.is_finite() && self.shown(*threshold).1);
         let mut chosen: Vec<usize> = own.into_iter().collect();
         // Not at the very start: where chance starts as well, no label can be read.
         let (mut gone, mut next) = (0.0, 0.5 * length / MARKED as f64);

@@ -12,11 +12,11 @@ use rosenblatt::{Model, Task};
 use rosenblatt_plot::{Canvas, Confusion, Picture, PlotError, Svg, Transitions};
 use std::collections::BTreeMap;
 
-/// So many labels are drawn: those that turn up most often.
+/// How many labels are drawn: those that turn up most often.
 const MOST_LABELS: usize = 40;
-/// So many attributes of a label are listed.
+/// How many attributes of a label are listed.
 const TOP_ATTRIBUTES: usize = 8;
-/// So many attributes of a mistake.
+/// How many attributes of a mistake are listed.
 const REASONS: usize = 4;
 
 pub(crate) const TRANSITIONS: Figure = Figure {

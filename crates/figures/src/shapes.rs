@@ -22,7 +22,7 @@ pub(crate) const FIGURE: Figure = Figure {
 
 const TOP: Setting = Setting::new("top", "how many columns, those that matter most", "6", Takes::AtLeast(1));
 const CLASS: Setting =
-    Setting::new("class", "the curves in favour of this class; of the last if not said", "", Takes::Class);
+    Setting::new("class", "the curves in favour of this class; of the last by default", "", Takes::Class);
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;

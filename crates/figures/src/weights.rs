@@ -25,7 +25,7 @@ pub(crate) const FIGURE: Figure = Figure {
 
 const TOP: Setting = Setting::new("top", "how many features", "20", Takes::AtLeast(1));
 const CLASS: Setting =
-    Setting::new("class", "the weights of this class; of all classes if not said", "", Takes::Class);
+    Setting::new("class", "the weights of this class; of all classes by default", "", Takes::Class);
 const IMAGE: Setting = Setting::new("image", "draw them as pictures of this size", "", Takes::Size);
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {

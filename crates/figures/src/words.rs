@@ -211,7 +211,7 @@ fn list_slopes(model: &Model) -> String {
 /// Which rows a model learned from that was cross-validated before.
 pub fn describe_rows_of_folds(model: &Model) -> String {
     match &model.training_summary().validation {
-        Some(held) => format!("all rows but the {} that said when to stop", count(held.rows as u64)),
+        Some(held) => format!("all rows but the {} that decided when to stop", count(held.rows as u64)),
         None => "all rows".to_owned(),
     }
 }

@@ -224,7 +224,7 @@ impl<'m> Answers<'m> {
             }
             Form::Csv => self.csv(&mut out),
             Form::Arrow => return self.arrow(),
-            Form::Text => return Err(Problem::new("internal", "classes are not told as text")),
+            Form::Text => return Err(Problem::new("internal", "classes do not come as text")),
         }
         Ok(out.into_bytes())
     }

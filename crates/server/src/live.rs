@@ -3,7 +3,7 @@
 //! Requests that arrive together are written and flushed together (group commit), in one order, and are acknowledged
 //! after that. A prediction reads what was published last and never waits for the thread. A version is
 //! published when nothing waits, and otherwise at least every [`PUBLISH`], or when publishing has taken a
-//! twentieth of the time: an answer may lag behind what was acknowledged by so long.
+//! twentieth of the time: an answer may lag that much after an acknowledgement.
 
 use crate::config::{Config, Durability};
 use crate::log::{self, LogError, Medium};

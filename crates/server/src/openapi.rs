@@ -177,7 +177,7 @@ pub(crate) fn document() -> Value {
                     "repeated": {"type": "boolean", "description": "the request had been acknowledged before, and was not learned from again"},
                 }, "additionalProperties": false},
                 "Making": {"type": "object", "properties": {
-                    "of": {"type": "integer", "description": "the version to go back to; what was learned so far if nothing is said"},
+                    "of": {"type": "integer", "description": "the version to go back to; by default, what was learned so far"},
                     "learning": {"$ref": "#/components/schemas/learning"},
                     "blank": {"type": "boolean", "description": "weights begin at zero"},
                     "grow-classes": {"type": "boolean", "description": "whether classes that were never seen are taken in, from this version on"},

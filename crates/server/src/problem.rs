@@ -31,7 +31,7 @@ struct Details {
 pub(crate) const CODES: &[(&str, u16, &str)] = &[
     ("bad-body", 400, "the body is not what its content type says"),
     ("bad-request", 400, "the path, the query or a header makes no sense"),
-    ("no-token", 401, "the server wants a token and none was given, or nobody knows it"),
+    ("no-token", 401, "the server requires a token, and yours is missing or unknown"),
     ("not-allowed", 403, "the token does not allow this"),
     ("foreign", 403, "the request was sent by a page of another site, or for another host"),
     ("read-only", 403, "the server was started read-only"),

@@ -481,7 +481,7 @@ async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) 
         if kind == Kind::JsonLines { Form::JsonLines } else { Form::Json },
     );
     if explain && matches!(form, Form::Csv | Form::Arrow | Form::Text) {
-        return Err(Problem::new("bad-request", "reasons are told as JSON"));
+        return Err(Problem::new("bad-request", "reasons come as JSON"));
     }
     let held = whole(&app, &headers, body).await?;
     let (number, learned, bytes) = work(held.bytes.len() > LARGE, move || {

@@ -358,7 +358,7 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     Ok(subject)
 }
 
-/// The model that `train` makes of these files, and what it said of rows that were not learned from.
+/// The model that `train` makes of these files, and its predictions for held-out rows.
 fn as_trained(args: &Args, source: &Source, progress: &Progress) -> Result<Subject, Failure> {
     let recipe = Recipe {
         reading: args.data.to_learn()?,

@@ -53,7 +53,7 @@ pub(crate) struct Args {
 /// A page, and what is printed of it: for programs, and for people.
 pub(super) struct Written {
     pub(super) page: String,
-    pub(super) told: Value,
+    pub(super) summary: Value,
     pub(super) text: String,
 }
 
@@ -63,15 +63,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let output = args.output.clone().unwrap_or_else(|| default_report(&args.model));
     let source = Source::find_all(&args.files)?;
     let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let Written { page, mut told, text } = match model.tagger() {
+    let Written { page, mut summary, text } = match model.tagger() {
         Some(tagger) => tagger::report(args, name, tagger, &source)?,
         None => of_rows(args, &name, &model, &source)?,
     };
     write_whole(&output, page.as_bytes())?;
     if args.json {
-        told["report"] = json!(output.display().to_string());
-        told["bytes"] = json!(page.len());
-        return ui::print(&format!("{told}\n"));
+        summary["report"] = json!(output.display().to_string());
+        summary["bytes"] = json!(page.len());
+        return ui::print(&format!("{summary}\n"));
     }
     if ui::is_quiet() {
         return Ok(());
@@ -112,7 +112,7 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
     let report = commands.into_iter().fold(report, Report::with_commands);
     let judged = report.judged.sentence(report.fared.rows());
     let (of, estimate) = match (&report.judged, describe_estimate(model)) {
-        (Judged::Learned, Some(told)) => ("training error", format!("{told}\n")),
+        (Judged::Learned, Some(summary)) => ("training error", format!("{summary}\n")),
         (Judged::Learned, None) => ("training error", String::new()),
         (Judged::HeldOut, _) if model.training_summary().folds.is_some() => {
             ("cross-validated error", String::new())
@@ -120,7 +120,7 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
         (Judged::HeldOut | Judged::SetAside, _) => ("held-out error", String::new()),
         _ => ("error rate", String::new()),
     };
-    let (told, error) = match &report.fared {
+    let (summary, error) = match &report.fared {
         Fared::Classes(evaluation) => {
             let estimate = model.training_summary().estimate;
             (
@@ -136,9 +136,9 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
             )
         }
     };
-    let mut told = told;
-    told["judged-on"] = json!(report.judged.word());
-    Ok(Written { page: report.page(), told, text: format!("{estimate}{error}{judged}\n") })
+    let mut summary = summary;
+    summary["judged-on"] = json!(report.judged.word());
+    Ok(Written { page: report.page(), summary, text: format!("{estimate}{error}{judged}\n") })
 }
 
 /// The command that trains the same model, and the one that makes the same page.
@@ -146,11 +146,11 @@ fn commands(args: &Args, report: &Report<'_>, model: &Model) -> String {
     let file = args.model.display().to_string();
     let own = report.judged != Judged::Others;
     let unknown = [OsString::from("TRAINING-DATA")];
-    let told = Told {
+    let given = Told {
         files: if own { &args.files } else { &unknown },
         rows: own.then_some(report.data()),
         data: &args.data,
         model: &file,
     };
-    format!("{}\n{}", again::command(model, &told), again::typed())
+    format!("{}\n{}", again::command(model, &given), again::typed())
 }

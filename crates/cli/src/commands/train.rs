@@ -1,6 +1,6 @@
 //! `rosenblatt train FILE...`: from files to a model and an honest estimate of how good it is.
 //!
-//! What is done, and what is done if nothing is said, is the engine's [`Recipe`]. Here words become a recipe, and the
+//! What is done, and the defaults, are the engine's [`Recipe`]. Here words become a recipe, and the
 //! outcome becomes a file and a report.
 
 use super::tagger;
@@ -232,7 +232,7 @@ impl Args {
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
         let costs = self.decision.costs()?;
         let mut choice = choice;
-        // Candidates that were named carry their parameters, and what is said of networks, themselves.
+        // Candidates that you named carry their own parameters and network settings.
         let mut learning = match &mut choice {
             Choice::Race(racing) if !racing.candidates.is_empty() => {
                 let costs = costs.clone().unwrap_or_default();

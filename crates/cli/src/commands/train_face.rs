@@ -24,7 +24,7 @@ pub(super) struct Face {
     pub(super) with_bounds: bool,
     /// What they were, once the training is over.
     pub(super) bounds: Option<Bounds>,
-    /// The table of a stream, unless nobody wants to see it.
+    /// The table of a stream, unless it is hidden.
     pub(super) table: Option<Table>,
     begun: Instant,
     pub(super) read_time: Option<Duration>,
@@ -112,7 +112,7 @@ impl Monitor for Face {
 
     fn online(&mut self, learner: &Arc<Mutex<dyn Pausable>>) {
         let (learner, checkpoints) = (Arc::clone(learner), self.checkpoints.clone());
-        // A stream may have nothing to say for hours, so signals are not waited for here: whoever gets one
+        // A stream may be silent for hours, so this thread does not wait for signals: the thread that receives one
         // makes the checkpoint.
         signals::last_will(move |signal| {
             let checkpoint = lock(&learner).checkpoint();
@@ -179,7 +179,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Prints a line, unless it was printed. Whoever does not listen will be told by the report that follows.
+    /// Prints a line, unless it was printed. If stderr is closed, the report that follows has the same figures.
     pub(super) fn line(&mut self, totals: Totals) {
         if totals.rounds <= self.last.rounds {
             return;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// So many candidates of a race are shown.
+/// How many candidates of a race are shown.
 const SHOWN: usize = 4;
 
 /// The report for people: what was read, how good the model is and beside what, how sure that is, what it decides by, and
@@ -94,7 +94,7 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     text
 }
 
-/// The bound of a rule, as its source in the catalogue has it behind `<=`.
+/// The bound of a rule, as its source in the catalogue has it after `<=`.
 fn bound_formula(source: &str) -> String {
     let formula = source.split_once("<= ").map(|(_, formula)| formula.split(';').next().unwrap_or(formula));
     formula.map_or_else(String::new, |formula| format!(" {formula}"))
@@ -245,7 +245,7 @@ pub(super) fn race_text(race: &Race) -> String {
     let mut finishers: Vec<&Entrant> =
         race.entrants.iter().filter(|entrant| entrant.compared.is_some()).collect();
     finishers.sort_by(|a, b| a.compared.unwrap_or_default().total_cmp(&b.compared.unwrap_or_default()));
-    // Of few rows, more than what is told was compared.
+    // With few rows, the race compared more than the error that is shown.
     let is_more = finishers.iter().any(|entrant| entrant.loss != entrant.compared);
     let mut table = vec![vec![String::new(), "epochs".to_owned(), measure.trim_end_matches(',').to_owned()]];
     table[0].extend(is_more.then(|| "loss".to_owned()));

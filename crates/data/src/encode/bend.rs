@@ -48,7 +48,7 @@ pub enum Shape {
     Auto,
 }
 
-/// So many knots are usual.
+/// The default number of knots.
 const USUAL_KNOTS: u16 = 15;
 const FEWEST_KNOTS: u16 = 2;
 const MOST_KNOTS: u16 = 1_000;
@@ -59,11 +59,11 @@ const SURFACE_KNOTS: u16 = 4;
 const MOST_HATS: usize = 3;
 /// From this many knots on, columns of few values have a feature for each.
 const MANY_KNOTS: u16 = 8;
-/// So many values are few.
+/// Up to this many values are few.
 const FEW_VALUES: usize = 256;
-/// A quantile of the different values is a knot if no other is within a part of the way to the next: one in so many.
+/// A quantile of the different values is a knot if no other is within a part of the way to the next: one in this many.
 const APART: usize = 3;
-/// So many rows are looked at where there are more.
+/// How many rows are looked at if there are more.
 const MOST_ROWS: usize = 1 << 16;
 
 const SHAPES: &str = "one of line, bend(knots=N) or bend(knots=N,crosses=M) with N from 2 to 1000 and M up to 1000, \

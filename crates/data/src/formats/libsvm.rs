@@ -482,7 +482,7 @@ impl<T: Stored> Quick<'_, T> {
                         at += 1;
                         continue;
                     }
-                    Odd::LineEnd(behind) => break behind,
+                    Odd::LineEnd(after) => break after,
                 }
             };
             if index < least {
@@ -983,9 +983,9 @@ mod tests {
         let found = parse_lines(text, piece_bytes, &mut lines, &mut quick);
         let expected = parse_plainly(text, rules, &mut plain, &mut lines.scratch);
         let shown = String::from_utf8_lossy(text);
-        let told = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+        let named = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
         let is_good = expected.is_ok();
-        assert_eq!(told(found), told(expected), "{shown}");
+        assert_eq!(named(found), named(expected), "{shown}");
         assert_eq!(quick.matrix, plain.matrix, "{shown}");
         assert_eq!((&quick.classes, quick.gaps()), (&plain.classes, plain.gaps()), "{shown}");
         assert_eq!(quick.names.names(), plain.names.names(), "{shown}");

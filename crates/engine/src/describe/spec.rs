@@ -158,7 +158,7 @@ impl Spec {
         let rule = A::new(&self.params())?;
         let refuse = |expected| refuse("algorithm", expected, A::INFO.name);
         if self.kernel().is_some() && !A::Space::SUITS_KERNELS {
-            return refuse("one that can learn behind a kernel, as perceptron and pa1 can");
+            return refuse("one that can learn with a kernel, as perceptron and pa1 can");
         }
         self.setup(0, None, Vec::new()).check(&A::INFO)?;
         if self.kernel().is_some_and(|options| options.budget.is_some()) && rule.needs().norm2 {
@@ -517,7 +517,7 @@ mod tests {
         assert_eq!(negative, "`gamma` should be scale, auto or a positive number, but is -1");
         for algorithm in ["arow", "batch"] {
             let message = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
-            assert!(message.contains("one that can learn behind a kernel"), "{message}");
+            assert!(message.contains("one that can learn with a kernel"), "{message}");
         }
         for readout in
             [Readout::Pocket, Readout::Averaged(Average::Running), Readout::Averaged(Average::From(2))]

@@ -281,10 +281,10 @@ fn cut(times: &[u32], ordered: &[u32], at: usize) -> Option<usize> {
     let changes = |&place: &usize| times[ordered[place - 1] as usize] < times[ordered[place] as usize];
     let at = at.clamp(1, ordered.len().max(2) - 1);
     let before = (1..=at.min(ordered.len().saturating_sub(1))).rev().find(changes);
-    let behind = (at..ordered.len()).find(changes);
-    match (before, behind) {
-        (Some(before), Some(behind)) => Some(if at - before <= behind - at { before } else { behind }),
-        (before, behind) => before.or(behind),
+    let after = (at..ordered.len()).find(changes);
+    match (before, after) {
+        (Some(before), Some(after)) => Some(if at - before <= after - at { before } else { after }),
+        (before, after) => before.or(after),
     }
 }
 

@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// So many rows are mapped at once.
+/// How many rows are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;
 
 /// A learner that is shown examples whenever there are some.
@@ -132,7 +132,7 @@ impl Online {
         if let Some(lost) = was.names().iter().find(|name| !kept.contains(name)) {
             return refuse(
                 "classes",
-                "all that it has learned of, and the new ones among or behind them",
+                "all that it has learned of, and the new ones among or after them",
                 format!("{}, without {lost}", labels.names().join(", ")),
             );
         }
@@ -252,20 +252,20 @@ impl Online {
 
     /// Learns from rows `part` of `rows` once, as they stand, where a class is a number of `names`; from none of them if
     /// there is an error. A class that is new is taken in when its first row comes, so that it does not matter in how many
-    /// pieces rows arrive. Where one class is told from all others, none is new.
+    /// pieces rows arrive. One class against all others: none is new.
     pub fn learn_named(&mut self, rows: View<'_>, names: &[String], part: Range<usize>) -> Result<(), Error> {
-        let said: Vec<u32> =
+        let labelled: Vec<u32> =
             visit!(rows, examples => (0..examples.len()).map(|row| examples.class(row)).collect());
         let mut numbers = self.numbers(names);
-        let is_new = |&row: &usize| numbers[said[row] as usize].is_none();
+        let is_new = |&row: &usize| numbers[labelled[row] as usize].is_none();
         let new: Vec<String> =
-            part.clone().find(is_new).map(|row| names[said[row] as usize].clone()).into_iter().collect();
+            part.clone().find(is_new).map(|row| names[labelled[row] as usize].clone()).into_iter().collect();
         self.check_named(rows, &new)?;
         let number = |numbers: &[Option<u32>], class: u32| numbers[class as usize].unwrap_or(0);
-        let mut classes: Vec<u32> = said.iter().map(|&class| number(&numbers, class)).collect();
+        let mut classes: Vec<u32> = labelled.iter().map(|&class| number(&numbers, class)).collect();
         let mut from = part.start;
         loop {
-            let is_new = |&row: &usize| numbers[said[row] as usize].is_none();
+            let is_new = |&row: &usize| numbers[labelled[row] as usize].is_none();
             let end = (from..part.end).find(is_new).unwrap_or(part.end);
             let rows = rows.with_classes(&classes);
             let new = self.note(rows, from..end)?;
@@ -273,10 +273,10 @@ impl Online {
             if end == part.end {
                 return Ok(());
             }
-            numbers[said[end] as usize] = Some(self.labels.len() as u32);
-            self.take_in_next(&names[said[end] as usize])?;
-            for (class, &said) in classes.iter_mut().zip(&said).skip(end) {
-                *class = number(&numbers, said);
+            numbers[labelled[end] as usize] = Some(self.labels.len() as u32);
+            self.take_in_next(&names[labelled[end] as usize])?;
+            for (class, &labelled) in classes.iter_mut().zip(&labelled).skip(end) {
+                *class = number(&numbers, labelled);
             }
             from = end;
         }
@@ -301,7 +301,7 @@ impl Online {
         &self.labels
     }
 
-    /// Nobody watches and no limit is set, so learning always comes to its end.
+    /// There is no observer and no limit, so learning always comes to its end.
     fn learn_part(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         let Some(mapper) = &mut self.mapper else {
             let _ = self.learner.learn(rows, Visits::Range { first: part.start, end: part.end }, &mut ());

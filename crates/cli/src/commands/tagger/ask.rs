@@ -76,24 +76,24 @@ fn sentence(
         return Ok(format!("{}\n", tagger.object(block, number, format, telling, room)?));
     }
     let n_next = args.k_best.unwrap_or(1).saturating_sub(1);
-    let told = tagger.tell(block, number, format, n_next, room)?;
+    let tagged = tagger.tell(block, number, format, n_next, room)?;
     let reasons = match args.explain {
         Some(n) => Some((n, tagger.explain(block, number, format, room)?)),
         None => None,
     };
     let mut text = String::new();
     if args.k_best.is_some() {
-        let all = std::iter::once((&told.labels, told.score));
-        let all = all.chain(told.next.iter().map(|(labels, score)| (labels, *score)));
+        let all = std::iter::once((&tagged.labels, tagged.score));
+        let all = all.chain(tagged.next.iter().map(|(labels, score)| (labels, *score)));
         for (rank, (labels, score)) in all.enumerate() {
             let _ = writeln!(text, "# {} {}", rank + 1, short_number(score));
             tagger.write_labels(block, number, format, labels, &mut text);
         }
         return Ok(text);
     }
-    for token in 0..told.words.len() {
-        let _ = write!(text, "{}\t{}", told.words[token], told.labels[token]);
-        if let Some(probabilities) = told.probabilities.as_ref().filter(|_| args.probabilities) {
+    for token in 0..tagged.words.len() {
+        let _ = write!(text, "{}\t{}", tagged.words[token], tagged.labels[token]);
+        if let Some(probabilities) = tagged.probabilities.as_ref().filter(|_| args.probabilities) {
             let _ = write!(text, "\t{:.4}", probabilities[token]);
         }
         if let Some((n, reasons)) = &reasons {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Who is compared if nobody is named.
+/// The candidates if you name none.
 const USUAL: &str = "perceptron:last,perceptron,pa1,arow";
 
 pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use rosenblatt_figures::{TaggerReport, list_attributes};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// So many mistakes are shown on a page.
+/// How many mistakes a page shows.
 const SHOWN: usize = 12;
 
 pub(in crate::commands) fn inspected(tagger: Tagger<'_>) -> String {
@@ -64,7 +64,7 @@ pub(in crate::commands) fn report(
     let agreement = &page.agreement;
     Ok(Written {
         page: page.page(),
-        told: json!({
+        summary: json!({
             "evaluation": agreement_report(agreement),
             "estimate": tagger.estimate().map(estimate_report),
         }),

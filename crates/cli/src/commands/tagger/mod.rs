@@ -25,7 +25,7 @@ use std::fmt::Write as _;
 /// How many labels are listed.
 const LISTED_LABELS: usize = 30;
 
-/// What `train` and `tune` may be told of sentences besides settings.
+/// What `train` and `tune` accept for sentences besides settings.
 pub(super) const TRAINING: &str = "files date keep_previous export algorithms model json resume checkpoint_every holdout folds \
                                    start_from";
 

@@ -11,7 +11,7 @@ use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// So many weights that moved are listed.
+/// How many weights that moved are listed.
 const LISTED: usize = 40;
 
 pub(in crate::commands) fn trace(args: &trace::Args) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(in crate::commands) fn trace(args: &trace::Args) -> Result<(), Failure> {
     options.check().map_err(usage)?;
     let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?.rewindable(ReadOptions::default().limits.held_bytes)?;
-    // There is much to be said of a single sentence.
+    // A single sentence has room for details.
     let (first, last) = if args.rounds == trace::USUAL { (1, 3) } else { args.rounds };
     let traced = tagger::trace(&options, &source, format, first..=last)?;
     let form = trace::form(args);

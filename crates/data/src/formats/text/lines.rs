@@ -47,7 +47,7 @@ pub(super) fn open(
         }
         LabelColumn::Named(name) => {
             let message = format!(
-                "there is no column {} of labels, expected 1 before the tab, or 2 behind it",
+                "there is no column {} of labels, expected 1 before the tab, or 2 after it",
                 quote(name.as_bytes())
             );
             return Err(DataError::new(ErrorKind::Options, message)

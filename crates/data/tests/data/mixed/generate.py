@@ -26,8 +26,8 @@ WORDS = "the app is slow again please call me back about my bill thanks great se
 
 def customer(number, rng):
     leaves = rng.random() < 0.4
-    said = [rng.choice(WORDS) for _ in range(rng.randint(5, 9))]
-    said += [rng.choice(["slow", "bill", "never"])] if leaves else [rng.choice(["great", "thanks"])]
+    words = [rng.choice(WORDS) for _ in range(rng.randint(5, 9))]
+    words += [rng.choice(["slow", "bill", "never"])] if leaves else [rng.choice(["great", "thanks"])]
     return {
         "customer": f"C-{7 * number % 997:04}",
         "since": f"20{rng.randint(15, 24)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
@@ -36,7 +36,7 @@ def customer(number, rng):
         "plan": rng.choice(["basic", "basic", "family"] if leaves else ["basic", "family", "student"]),
         "paperless": rng.choice(["yes", "no"]),
         "calls": rng.randint(0, 6) + 3 * leaves,
-        "note": " ".join(said),
+        "note": " ".join(words),
         "churn": "left" if leaves else "stayed",
     }
 

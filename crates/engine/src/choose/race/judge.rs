@@ -87,10 +87,10 @@ const DISTANCE: f64 = 8.0;
 const SURE_ROWS: usize = 3_000;
 /// Below this many rows a class is rare.
 const RARE_ROWS: usize = 50;
-/// Scores part the classes if at most one row is wrong for so many of the rarer class.
+/// Scores part the classes if at most one row is wrong for this many of the rarer class.
 const PARTED: usize = 10;
 
-/// What a candidate said of rows it had not seen, part after part.
+/// A candidate's predictions for rows it had not seen, part after part.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Verdicts {
     /// The class of each row, and the one it was given.
@@ -127,7 +127,7 @@ impl Verdicts {
     }
 
     /// Where to part two classes in the gap between them, if the scores part them and one is rare. A sigmoid is careful
-    /// about the few rows of a rare class and comes so close to them that the next one may fall behind it. Of the gap,
+    /// about the few rows of a rare class and comes so close to them that the next one may fall beyond it. Of the gap,
     /// each class gets a part that shrinks with the fourth root of its rows (Cao et al. 2019): the fewer rows
     /// showed where a class ends, the further beyond them the next may lie.
     fn gap(&self, n_classes: usize) -> Option<f64> {
@@ -142,7 +142,7 @@ impl Verdicts {
         let root = |count: usize| (count as f64).sqrt().sqrt();
         let (of_members, of_others) = (root(n_members), root(ranked.len() - n_members));
         let share = of_members / (of_members + of_others);
-        // Wrong if everything from here on is taken for the second class: members before, others behind.
+        // Wrong if everything from here on is taken for the second class: members before, others after.
         let mut n_wrong = ranked.len() - n_members;
         let mut best: Option<(usize, f64, f64)> = None;
         for pair in ranked.windows(2) {
@@ -234,7 +234,7 @@ impl Verdicts {
         }))
     }
 
-    /// The loss of all rows together, as it is told.
+    /// The loss of all rows together, as the report shows it.
     pub(super) fn loss(&self, by: &Yardstick) -> f64 {
         // Who has no probabilities that could be judged is worse than anybody who has.
         let of_rows = |losses: Option<Vec<f64>>| losses.map_or(f64::INFINITY, |losses| mean_of(&losses));
@@ -309,7 +309,7 @@ pub(super) fn judge(
     let rungs = rungs(spec);
     let mut watch =
         Watch { spec, data, rungs: &rungs, look: &look, seen: Vec::new(), stop, has_stopped: false };
-    // A model of a race is thrown away, and nobody asks what data it comes from.
+    // A model of a race is thrown away, so it does not record its data.
     let model = Training::new(spec, data).rows(learned).fingerprint("").run(&mut watch)?;
     if watch.has_stopped {
         return Err(Error::Interrupted { epoch: model.training_summary().totals.epochs + 1 });
@@ -408,7 +408,7 @@ mod tests {
         let losses = verdicts.losses(&even(Metric::LogLoss)).unwrap();
         assert!(losses[0] < losses[1] && losses[3] < losses[2], "{losses:?}");
         assert_eq!(verdicts.losses(&even(Metric::Auc)), None);
-        // Without scores there are no probabilities, and whoever has none is no winner.
+        // Without scores there are no probabilities, and a candidate without any cannot win.
         let silent = Verdicts { named: vec![(1, 1), (0, 0)], scores: Vec::new() };
         assert_eq!(silent.loss(&even(Metric::LogLoss)), f64::INFINITY);
         assert_eq!(silent.loss(&even(Metric::Error)), 0.0);

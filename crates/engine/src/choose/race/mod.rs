@@ -44,7 +44,7 @@ const FIRST_BOUT: usize = 1_600;
 const FIVE_FOLDS: usize = 3_200;
 /// Up to this many rows, three folds are raced; above, one part is set apart.
 const THREE_FOLDS: usize = 8_000;
-/// Up to this many rows, nobody leaves for being slow to convince.
+/// Up to this many rows, no candidate leaves for being slow to convince.
 const PATIENT: usize = 400;
 /// A candidate leaves if it is worse than the leader by this many standard errors of the difference.
 const CLEARLY_WORSE: f64 = 2.0;
@@ -59,7 +59,7 @@ pub struct RaceOptions {
     pub metric: Metric,
     /// Decides which rows are drawn and how they are parted.
     pub seed: u64,
-    /// How many candidates run side by side; as many as there are cores if nothing is said. Changes nothing but
+    /// How many candidates run side by side; as many as there are cores by default. Changes nothing but
     /// the time it takes.
     pub threads: Option<usize>,
     /// What is brought to the scale of the rows that are learned from, in every part of the race.
@@ -68,7 +68,7 @@ pub struct RaceOptions {
     pub budget: Option<Duration>,
     /// What ties the rows of the data together, by which they are parted.
     pub ties: Ties,
-    /// The shape of each candidate's columns; straight lines where nothing is said. Knots are those of the rows that are
+    /// The shape of each candidate's columns; straight lines by default. Knots are those of the rows that are
     /// learned from, in every part of the race.
     pub shapes: Vec<Shape>,
     /// The features that are numbers, ascending: those that bend if any do.
@@ -122,7 +122,7 @@ pub struct Race {
     pub entrants: Vec<Entrant>,
     /// Whether the time was up before all bouts were run.
     pub cut_short: bool,
-    /// What the winner said of rows that it had not seen.
+    /// The winner's predictions for rows that it had not seen.
     #[serde(skip)]
     said: Verdicts,
     /// The groups of those rows, if groups tie them.
@@ -145,7 +145,7 @@ impl Race {
         }
     }
 
-    /// Whether somebody behind a feature map went all the way, and the winner does without one.
+    /// Whether a candidate with a feature map finished the race, and the winner has none.
     pub fn spares_a_map(&self) -> bool {
         let has_map = |entrant: &Entrant| entrant.spec.options().map.is_some();
         let mut finishers = self.entrants.iter().filter(|entrant| entrant.left.is_none());
@@ -246,7 +246,7 @@ pub fn race(
             cut_short = true;
             break;
         }
-        // What was said in a bout that only decides who goes on is forgotten when one begins that counts.
+        // Predictions of a bout that only decides who goes on are forgotten before one that counts.
         if number > 0 && !bouts[number - 1].counts {
             for runner in runners.iter_mut().filter(|runner| runner.is_running()) {
                 runner.verdicts.iter_mut().for_each(|verdicts| *verdicts = Verdicts::default());
@@ -295,7 +295,7 @@ impl Seen<'_> {
 struct Runner {
     spec: Spec,
     shape: Shape,
-    /// What it said so far, for each rung of its ladder.
+    /// Its predictions so far, for each rung of its ladder.
     verdicts: Vec<Verdicts>,
     /// How that compares.
     standing: Standing,
@@ -311,7 +311,7 @@ struct Standing {
     value: f64,
     /// The same row by row, if it is a mean over rows.
     losses: Option<Vec<f64>>,
-    /// What is told of it.
+    /// What the race reports of it.
     loss: f64,
 }
 
@@ -326,7 +326,7 @@ impl Runner {
         self.left.is_none() && self.failure.is_none()
     }
 
-    /// Compares what it said with what is so.
+    /// Compares its predictions with the true classes.
     fn stand(&mut self, by: &Yardstick) {
         let of_rung = |(rung, verdicts): (usize, &Verdicts)| {
             let losses = verdicts.losses(by);
@@ -340,7 +340,7 @@ impl Runner {
     }
 }
 
-/// Compares what all who are still running said with what is so, side by side.
+/// Compares the predictions of all that are still running with the true classes, in parallel.
 fn stand_all(runners: &mut [Runner], by: &Yardstick, options: &RaceOptions) {
     let running: Vec<_> = runners.iter_mut().filter(|runner| runner.is_running()).collect();
     let n_threads = n_threads(options, running.len());
@@ -372,7 +372,7 @@ fn bouts(data: &Dataset, seed: u64, ties: &Ties) -> Result<Vec<Bout>, Error> {
         };
         let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
         // Few rows favour rules that need few: of two classes, which are learned quickly, more go on, however far they
-        // are behind.
+        // trail.
         let (stay, allowed) = if data.labels().len() == 2 { (5, f64::INFINITY) } else { (3, CLEARLY_WORSE) };
         // Of classes with a handful of rows each, hardly one would be learned from.
         if learned.len() >= FIRST_BOUT / 2 {
@@ -435,7 +435,7 @@ fn run_bout(
     let others = || work(&mut || stopped.load(Ordering::Relaxed), &mut || caller.unpark());
     threads::beside(n_threads - 1, others, || {
         work(&mut stop, &mut told);
-        // Whoever began the race stays in reach while others finish.
+        // The calling thread answers while others finish.
         while done.load(Ordering::Acquire) < specs.len() {
             std::thread::park_timeout(ANSWER_WITHIN);
             stop();
@@ -498,7 +498,7 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
     (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
 }
 
-/// Names the winner: the best of those with straight columns, and if it stands behind a map, whoever does without one and is
+/// Names the winner: the best with straight columns; if that one has a feature map, the best without a map that is
 /// hardly worse; or the best of those whose columns bend, if it is clearly better; or the best of those that cross columns,
 /// if that is clearly better still.
 fn finish(

@@ -77,7 +77,7 @@ const TABLES: &[(usize, Rules)] = &[
     ),
 ];
 
-/// A bias that moves by 1 is left behind by rows that are long: the coordinate it is given instead is a part of their
+/// A bias that moves by 1 cannot keep up with long rows: the coordinate it is given instead is a part of their
 /// length, in powers of two, from this on.
 const PART_OF_LENGTH: f64 = 0.25;
 const LEAST_COORDINATE: f64 = 4.0;
@@ -86,7 +86,7 @@ const LEAST_TO_SETTLE: u64 = 10;
 /// Where the rarer of two classes has fewer rows, luck chooses, and rules that step by a rate do not take part beside
 /// those that see to a margin.
 const FEW_OF_A_CLASS: usize = 20;
-/// So many rows tell how long rows are.
+/// The rows that are measured to learn how long rows are.
 const ROWS_MEASURED: usize = 1_000;
 
 /// The knots of columns that race beside straight lines: few for few rows, many for many.
@@ -105,7 +105,7 @@ pub(crate) fn crossed(n_columns: usize) -> impl Iterator<Item = Shape> {
 }
 
 /// The candidates for rows of `data`, of which `n_rows` are learned from, those that do well most often first. All of
-/// them are hyperplanes, so that whoever wins can be explained, certified and drawn. What `base` says beside rule,
+/// them are hyperplanes, so that any winner can be explained, certified and drawn. What `base` says beside rule,
 /// parameters and multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs count
 /// only if they are not the usual ones.
 pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Spec>, Error> {

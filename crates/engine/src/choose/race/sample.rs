@@ -16,7 +16,7 @@ pub enum Rescale {
     /// None: rows are as they are.
     #[default]
     Nothing,
-    /// All but those that only say that something is so, and all if nothing is said. For rows that were brought to
+    /// All but indicators, or all by default. For rows that were brought to
     /// standard scale together.
     AllBut(Vec<bool>),
 }
@@ -197,7 +197,7 @@ mod tests {
             // A tenth is rounded, and so is the mean of three of them.
             assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         }
-        // What only says that something is so has no scale, and what is behind the last column is made of such.
+        // An indicator has no scale, and the columns after the last are indicators.
         assert_eq!(scaled(Rescale::Nothing), None);
         let values = scaled(Rescale::AllBut(vec![true, false])).unwrap();
         assert_eq!((values[0], values[6]), (1.0, 9.0));

@@ -3,7 +3,7 @@
 //! The estimate is honest because nothing it is made of was learned from or chosen with: the race is run on the rows
 //! that are not held out, its winner is trained on them and judged on the others; with folds, all of that is done in
 //! every fold. Then the winner learns from all rows, so that no row is lost on the estimate. Probabilities are fitted on
-//! what the winner said in the race of rows it had not seen.
+//! the winner's predictions in the race for rows it had not seen.
 
 use super::{Estimate, FEW, Fitting, Plan, Racing, Trained, stopped};
 use crate::error::Error;
@@ -23,7 +23,7 @@ use rosenblatt_data::{Bends, Dataset, ReadOptions, Scaling, Schema, Shape, load_
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many rows tell how long rows are that bend.
+/// The rows that are measured to learn how long rows of bent columns are.
 const FEW_ROWS: usize = 1_000;
 /// A number that bends takes four times the memory: more of them than this stay straight, unless they are asked to bend.
 const MOST_BENT: usize = 1 << 26;
@@ -150,7 +150,7 @@ impl Fitting<'_> {
         let finished = finish(&mut trained, monitor);
         trained.race = Some(raced);
         match finished {
-            // The training is not lost on somebody who cannot wait for the figures.
+            // A stop while the error is measured keeps the trained model.
             Err(Error::Stopped) => Ok(trained),
             finished => finished.map(|()| trained),
         }
@@ -166,7 +166,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// Whether the race can be told in a word: the usual candidates, compared as usual.
+    /// Whether one word describes the race: the usual candidates, compared as usual.
     fn is_usual(&self, racing: &Racing) -> bool {
         let Racing { candidates, metric, budget } = racing;
         self.recipe.learning.leaves_race_open()

@@ -54,7 +54,7 @@ pub(super) fn train(
     let n_scores = n_curves(data.labels().len()) as u64;
     let to_fit = (rows as f64 * share) as u64 * (BYTES_A_SCORE * n_scores + BYTES_A_FIT);
     let to_know = BYTES_A_ROW * rows as u64;
-    // Probabilities that nobody asked for are done without, if need be.
+    // Probabilities that you did not ask for are left out if they cannot be had.
     let is_asked =
         recipe.calibration != Calibrate::Auto || recipe.learning.costs != crate::costs::Costs::Even;
     let calibrate = recipe.calibration.method().filter(|_| is_asked || to_know + to_fit <= limit.bytes);

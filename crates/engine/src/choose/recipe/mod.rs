@@ -189,7 +189,7 @@ pub struct Trained {
     /// What it was trained from.
     pub data: Outline,
     /// How good it is on the rows it learned from; unknown of a stream, if it was not finished, and if
-    /// [nobody wants to know](Monitor::wants_figures).
+    /// [the monitor does not want them](Monitor::wants_figures).
     pub training: Option<Evaluation>,
     /// How good it is on rows it did not learn from.
     pub estimate: Option<Estimate>,
@@ -203,7 +203,7 @@ pub struct Trained {
     pub progress: Vec<Totals>,
     /// What a person may want to know about how the data was understood.
     pub notes: Vec<String>,
-    /// Whether somebody wanted to stop after the training: then nothing was measured, and no probabilities fitted.
+    /// Whether you stopped it after the training: then nothing was measured, and no probabilities were fitted.
     pub is_unfinished: bool,
 }
 
@@ -247,7 +247,7 @@ pub struct Outline {
     pub skipped: u64,
 }
 
-/// What held-out rows said.
+/// The result on held-out rows.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -487,7 +487,7 @@ impl Recipe {
         let numbers = self.names_numbers();
         if data.rows_are_alike() {
             notes.push(
-                "all features are constant: every row is the same, and no class can be told".to_owned(),
+                "all features are constant: every row is the same, so no rule can tell the classes apart".to_owned(),
             );
         }
         if let Some(Read { schema, .. }) = read.as_ref().filter(|_| !numbers) {
@@ -529,7 +529,7 @@ impl Recipe {
         fitting.run(&mut data.into(), checkpoint, monitor)
     }
 
-    /// The race that decides what is learned, if one does. Where rows are too few to judge by, nobody is asked to.
+    /// The race that decides what is learned, if one does. With too few rows to judge by, there is none.
     fn racing(&self, rows: &RowSource<'_>) -> Option<Racing> {
         let mut counts = vec![0_usize; rows.labels().len()];
         rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
@@ -752,7 +752,7 @@ impl Fitting<'_> {
         let mut trained = Trained { is_unfinished: true, ..Trained::new(model, outline, notes) };
         let judging = Judging { recipe, parts: &parts, learned, start, calibrate };
         match judging.measure(&mut trained, rows, monitor) {
-            // The training is not lost on somebody who cannot wait for the figures.
+            // A stop while the error is measured keeps the trained model.
             Err(Error::Stopped) => Ok(trained),
             measured => measured.map(|()| trained),
         }
@@ -904,7 +904,7 @@ fn of_folders(error: Error, source: &Source) -> Error {
     }
 }
 
-/// Work that leaves nothing behind is not interrupted, but given up.
+/// Work that keeps nothing is abandoned rather than interrupted.
 fn stopped(error: Error) -> Error {
     match error {
         Error::Interrupted { .. } => Error::Stopped,

@@ -79,7 +79,7 @@ impl Ongoing {
         self.learner.check_named(data.view(), &self.new_classes(data))
     }
 
-    /// The classes of `data` that it has never seen. Where one class is told from all others, none is new.
+    /// The classes of `data` that it has never seen. One class against all others: none is new.
     pub fn new_classes(&self, data: &Dataset) -> Vec<String> {
         let known = self.learner.labels();
         if known.told_from_rest().is_some() {

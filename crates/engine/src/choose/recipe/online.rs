@@ -47,7 +47,7 @@ pub(super) fn train(
     if let [only] = stream.labels().names() {
         return Err(Error::OneClassSoFar { class: only.clone() });
     }
-    // The class of each of the stream's, where one is told from all others.
+    // The class of each of the stream's, for one class against all others.
     let mut numbers: Vec<u32> = (0..stream.labels().len() as u32).collect();
     let grows = reading.grow_classes && recipe.positive.is_none();
     let mut labels = stream.labels().clone();

@@ -1,4 +1,4 @@
-//! A source of sentences: what the recipe says of holding out, probabilities, starts and streams, said of tokens.
+//! A source of sentences: holding out, probabilities, starts and streams, as the recipe has them, for tokens.
 
 use super::{Choice, Outline, Plan, Recipe, Trained};
 use crate::defaults;
@@ -111,7 +111,7 @@ fn fit(
     Ok(Trained::new(model, data, notes))
 }
 
-/// What is learned: the candidate of a race that does best on folds of the sentences, else what is said.
+/// What is learned: the candidate of a race that does best on folds of the sentences, or what you named.
 fn chosen(
     recipe: &Recipe,
     options: TaggerOptions,

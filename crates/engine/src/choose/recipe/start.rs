@@ -96,7 +96,7 @@ pub(super) fn beginning(model: &Model, blank: bool) -> String {
     format!("{what} a model that learned from {} rows", count(model.training_summary().rows as u64))
 }
 
-/// What is to be said about the start; an error if these rows do not fit the model.
+/// The notes about the start; an error if these rows do not fit the model.
 pub(super) fn told(model: &Model, data: &Dataset, blank: bool) -> Result<Vec<String>, Error> {
     check_classes(model, data.labels())?;
     let mut notes = vec![beginning(model, blank)];

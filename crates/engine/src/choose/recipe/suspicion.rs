@@ -13,25 +13,25 @@ use std::collections::HashSet;
 const FEWEST_ROWS: usize = 30;
 /// Of fewer rows of a class, or of a category, too.
 const FEWEST_OF_EACH: usize = 5;
-/// Of more numbers than this, for each feature and class, nobody asks.
+/// With more numbers than this, for each feature and class, the check is skipped.
 const MOST_EXTENTS: usize = 1 << 22;
-/// So many rows are looked at before features are left out for the first time.
+/// The rows to look at before features are left out for the first time.
 const FIRST_LOOK: usize = 512;
-/// So many features are named.
+/// How many features a note names.
 const NAMED: usize = 4;
-/// What is told of rows whose order tells their classes begins so.
+/// How a note on rows whose order reveals their classes begins.
 pub(super) const ORDER: &str = "the order of the rows tells their class";
-/// Of fewer rows, nothing is told of their order.
+/// With fewer rows, there is no note on their order.
 const FEWEST_STRETCHED: usize = 100;
 /// Into this many stretches a file is cut.
 const STRETCHES: usize = 10;
-/// Classes are uneven along a file if they are so many standard deviations from what chance does, and so strongly: 0 if
+/// Classes are uneven along a file if they are this many standard deviations from chance, and this strongly: 0 if
 /// the place tells nothing, 1 if it tells the class.
 const FAR: f64 = 6.0;
 const STRONG: f64 = 0.02;
 /// The error has drifted if its thirds differ by this many standard errors.
 const DRIFTED: f64 = 4.0;
-/// So many values of a row are compared before all are.
+/// How many values of a row are compared before all are.
 const FIRST_VALUES: usize = 8;
 
 /// The columns, or features, that alone decide the label, in words.
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use rosenblatt_data::{ReadOptions, Source, load_with_schema};
 
-    fn told(table: &str) -> Option<String> {
+    fn noted(table: &str) -> Option<String> {
         let source = Source::bytes("t.csv", table.as_bytes().to_vec());
         let (data, schema) = load_with_schema(&source, &ReadOptions::default()).unwrap();
         deciding(&data, &schema)
@@ -284,24 +284,24 @@ mod tests {
             "the label is decided by column `z` alone: leave it out if it is not known before the label is",
         );
         // A copy of the label under other names, a code of it, and numbers with a gap between the classes.
-        assert_eq!(told(&table(60, |row| ["u", "v", "w"][row % 3].to_owned())).as_deref(), expected);
-        assert_eq!(told(&table(60, |row| ["3", "1", "2"][row % 3].to_owned())).as_deref(), expected);
-        assert_eq!(told(&table(600, |row| format!("{}", row % 3 * 100 + row % 17))).as_deref(), expected);
+        assert_eq!(noted(&table(60, |row| ["u", "v", "w"][row % 3].to_owned())).as_deref(), expected);
+        assert_eq!(noted(&table(60, |row| ["3", "1", "2"][row % 3].to_owned())).as_deref(), expected);
+        assert_eq!(noted(&table(600, |row| format!("{}", row % 3 * 100 + row % 17))).as_deref(), expected);
         // Five categories of three classes.
         let five = |row: usize| ["p", "q", "r", "s", "q2", "r"][row % 6].to_owned();
-        assert_eq!(told(&table(60, five)).as_deref(), expected);
+        assert_eq!(noted(&table(60, five)).as_deref(), expected);
     }
 
     #[test]
     fn chance_is_not_named() {
-        assert_eq!(told(&table(27, |row| ["u", "v", "w"][row % 3].to_owned())), None);
+        assert_eq!(noted(&table(27, |row| ["u", "v", "w"][row % 3].to_owned())), None);
         // One row of a thousand is otherwise.
         let late =
             |row: usize| if row == 1000 { "u".to_owned() } else { ["u", "v", "w"][row % 3].to_owned() };
-        assert_eq!(told(&table(1001, late)), None);
-        assert_eq!(told(&table(60, |row| (row % 7).to_string())), None);
+        assert_eq!(noted(&table(1001, late)), None);
+        assert_eq!(noted(&table(60, |row| (row % 7).to_string())), None);
         // As many categories as that are pure by themselves.
-        assert_eq!(told(&table(60, |row| format!("k{}", row / 2 % 15 * 3 + row % 3))), None);
+        assert_eq!(noted(&table(60, |row| format!("k{}", row / 2 % 15 * 3 + row % 3))), None);
     }
 
     #[test]
@@ -328,14 +328,14 @@ mod tests {
             0 => format!("1 1:{} 9:1\n", row % 5 + 1),
             _ => format!("-1 1:{} 7:{}\n", row % 5 + 1, row % 3 + 1),
         };
-        let told = |rows: String| {
+        let noted = |rows: String| {
             let source = Source::bytes("t.svm", rows.into_bytes());
             let (data, schema) = load_with_schema(&source, &ReadOptions::as_stored()).unwrap();
             deciding(&data, &schema)
         };
         let all: String = (0..40).map(row).collect();
-        assert!(told(all.clone()).unwrap().contains("feature 7, or by feature 9 alone"));
-        assert_eq!(told(all + "1 1:3\n-1 1:2\n-1 1:2 9:3\n1 1:2 7:1\n"), None);
+        assert!(noted(all.clone()).unwrap().contains("feature 7, or by feature 9 alone"));
+        assert_eq!(noted(all + "1 1:3\n-1 1:2\n-1 1:2 9:3\n1 1:2 7:1\n"), None);
     }
 
     #[test]

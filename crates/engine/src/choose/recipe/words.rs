@@ -153,7 +153,7 @@ impl Words {
         let validation = match self.values::<Validation>()?.remove("patience") {
             None => None,
             Some(patience) if patience == 0 => Some(Value::Null),
-            // Whoever names a patience wants a validation set, however few the rows.
+            // A patience that you name needs a validation set, however few the rows.
             Some(patience) => Some(json!({ "patience": patience, "min-rows": 0 })),
         };
         learning.extend(validation.map(|value| ("validation".to_owned(), value)));

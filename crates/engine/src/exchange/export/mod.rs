@@ -164,7 +164,7 @@ pub fn export_beside(model: &Model, format: Export, rows: Option<&Dataset>) -> R
     })
 }
 
-/// What an exported file leaves to whoever uses it, in words: how a source becomes features, and what the format has no
+/// What an exported file leaves to its user, in words: how a source becomes features, and what the format has no
 /// way to say.
 pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
     let mut notes = Vec::new();

@@ -173,7 +173,7 @@ fn unscale(model: &Model, first: &mut Layer) {
     }
 }
 
-/// A `ValueInfoProto`: rows without end, and as many columns as said (none is a list).
+/// A `ValueInfoProto`: rows without end, and this many columns (none is a list).
 fn value(name: &str, element: i64, columns: &[usize]) -> Message {
     let rows = Message::default().text(2, "rows");
     let shape = columns.iter().fold(Message::default().message(1, &rows), |shape, &columns| {

@@ -304,7 +304,7 @@ impl TryFrom<SummaryText> for TrainingSummary {
         let (_, stopped) = STOPS
             .iter()
             .find(|stop| of_name(stop))
-            .ok_or_else(|| content(format!("training ended by `{stopped}`, which nobody knows")))?;
+            .ok_or_else(|| content(format!("training ended by `{stopped}`, which is unknown")))?;
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
         if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
             return Err(content("the share of rows held out should be from 0 to 1".to_owned()));
@@ -654,8 +654,8 @@ impl<'a> Arrays<'a> {
 
     pub(super) fn finish(mut self) -> Result<(), FormatError> {
         match self.arrays.next() {
-            Some(array) => Err(content(format!("nobody knows the array `{}`", array.name))),
-            None if !self.bytes.is_empty() => Err(content("there are bytes behind the last array")),
+            Some(array) => Err(content(format!("the array `{}` is unknown", array.name))),
+            None if !self.bytes.is_empty() => Err(content("there are bytes after the last array")),
             None => Ok(()),
         }
     }

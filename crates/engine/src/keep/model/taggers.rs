@@ -174,7 +174,7 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
             rest = after;
         }
         if !rest.is_empty() {
-            return Err(content("there are letters behind the last cell"));
+            return Err(content("there are letters after the last cell"));
         }
         stored.cells.push((column, names));
     }
@@ -191,7 +191,7 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     };
     let is_known = |number: &u32| (*number as usize) < lexicon.len();
     if !numbers.is_sorted_by(|one, other| one < other) || !numbers.iter().all(is_known) {
-        return Err(content("the numbers of hashed attributes should ascend, and be of so many bits"));
+        return Err(content("the numbers of hashed attributes should ascend and fit in that many bits"));
     }
     let (counts, of, values) =
         (arrays.u32s("counts")?, arrays.u32s("weight-labels")?, arrays.f64s("weights")?);
@@ -263,7 +263,7 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     arrays.finish()?;
     let scheme = match scheme {
         Some(name) => {
-            Some(Scheme::find(&name).ok_or_else(|| content(format!("nobody knows the scheme `{name}`")))?)
+            Some(Scheme::find(&name).ok_or_else(|| content(format!("the scheme `{name}` is unknown")))?)
         }
         None => None,
     };

@@ -246,7 +246,7 @@ impl Mixture {
             Some(mixed) if lists.is_empty() => mixed,
             None if text.state => Stand::Whole(Some(state_of(lists.into()))),
             None if lists.is_empty() => Stand::Whole(None),
-            _ => return Err(bad("it holds lists that nobody knows")),
+            _ => return Err(bad("it holds unknown lists")),
         };
         Ok(Self {
             totals: Totals::from_list(text.totals),
@@ -312,7 +312,7 @@ impl Mixture {
             )));
         }
         let mut shares = shares.into_iter();
-        let Some(mut whole) = shares.next() else { return Err(bad("nobody handed anything back")) };
+        let Some(mut whole) = shares.next() else { return Err(bad("no worker handed anything back")) };
         match (&mut self.stand, &mut whole.learned) {
             (Stand::Whole(state), Learned::Whole(now, stopped)) => {
                 *state = Some(std::mem::take(now));

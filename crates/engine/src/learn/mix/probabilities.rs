@@ -53,7 +53,7 @@ pub fn with_probabilities<B: AsRef<[u8]>>(
                 ("scores", List::F64(more)) => scores.extend_from_slice(&more),
                 ("classes", List::U32(more)) => classes.extend_from_slice(&more),
                 ("named", List::U32(more)) => named.extend_from_slice(&more),
-                _ => return Err(bad(format!("nobody knows its list `{name}`"))),
+                _ => return Err(bad(format!("its list `{name}` is unknown"))),
             }
         }
     }

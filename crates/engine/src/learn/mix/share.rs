@@ -175,7 +175,7 @@ impl Moved {
                 ("drift", List::F64(values)) => moved.drift = values.into_owned(),
                 ("biases", List::F64(values)) => moved.biases = values.into_owned(),
                 ("bias-drift", List::F64(values)) => moved.bias_drift = values.into_owned(),
-                _ => return Err(bad(format!("nobody knows its list `{name}`"))),
+                _ => return Err(bad(format!("its list `{name}` is unknown"))),
             }
         }
         let n = moved.weights.len();
@@ -228,7 +228,7 @@ fn merged(ours: &[u32], theirs: &[u32]) -> Vec<Place> {
 impl Share {
     pub(super) fn add(&mut self, other: &Self) -> Result<(), Error> {
         let (Learned::Moved(ours), Learned::Moved(theirs)) = (&mut self.learned, &other.learned) else {
-            return Err(bad("a sole shard has nobody to be added to"));
+            return Err(bad("a sole shard has no other to be added to"));
         };
         if self.moves.len() != other.moves.len() {
             return Err(bad("shares of different runs"));

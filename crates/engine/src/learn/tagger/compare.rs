@@ -110,7 +110,7 @@ pub fn compare(
         }
     }
     let Some((_, material)) = read else {
-        // What all of them trip over is the data's fault, and said once.
+        // What all of them trip over is the data's fault, so one note reports it.
         return Err(failed.into_iter().next().map_or(Error::NoRows, |(_, error)| error));
     };
     let worth = |trial: &TaggerTrial| TaggerTrial::worth(&trial.whole());

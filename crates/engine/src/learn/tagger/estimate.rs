@@ -128,10 +128,11 @@ impl TaggerEstimate {
                 self.spans_right += there.len() as u64;
                 return;
             }
-            let told = named(labels, found);
-            let told = spans(&told);
-            self.spans_found += told.len() as u64;
-            self.spans_right += told.iter().filter(|span| there.binary_search(span).is_ok()).count() as u64;
+            let predicted = named(labels, found);
+            let predicted = spans(&predicted);
+            self.spans_found += predicted.len() as u64;
+            self.spans_right +=
+                predicted.iter().filter(|span| there.binary_search(span).is_ok()).count() as u64;
         });
     }
 
@@ -207,7 +208,7 @@ pub(super) fn judge(
     calibrate: Option<Method>,
     is_over: &AtomicBool,
 ) -> Result<(Option<TaggerEstimate>, Option<Calibration>), Error> {
-    // A vote has no lead to be calibrated, and nobody asked for it.
+    // A vote has no lead to calibrate, and you did not ask for it.
     let calibrate = calibrate.filter(|_| !options.voted);
     let judge_one = |(learned, held): &Part| {
         let (tagging, _) = train_part(material, options, learned, || is_over.load(Ordering::Relaxed))?;

@@ -223,7 +223,7 @@ impl<'m> Tagger<'m> {
         &self.kept.tagging
     }
 
-    /// How sentences are read, unless something else is said.
+    /// How sentences are read by default.
     pub fn format(&self) -> Option<&'static dyn SentenceFormat> {
         rosenblatt_data::find_sentence_format(&self.kept.columns.format).ok()
     }
@@ -378,13 +378,13 @@ impl<'m> Tagger<'m> {
         let mut room = Room::default();
         let mut mistakes: Vec<Mistaken> = Vec::new();
         let agreement = self.evaluate_each(self.open(source, format)?, |(block, number), format, gold| {
-            let told = self.tell(block, number, format, 0, &mut room)?;
-            let wrong = (0..gold.len()).filter(|token| told.labels[*token] != gold[*token]);
-            let Some(token) = wrong.max_by(|one, other| told.leads[*one].total_cmp(&told.leads[*other]))
+            let tagged = self.tell(block, number, format, 0, &mut room)?;
+            let wrong = (0..gold.len()).filter(|token| tagged.labels[*token] != gold[*token]);
+            let Some(token) = wrong.max_by(|one, other| tagged.leads[*one].total_cmp(&tagged.leads[*other]))
             else {
                 return Ok(());
             };
-            let lead = told.leads[token];
+            let lead = tagged.leads[token];
             if mistakes.len() == n && mistakes.last().is_some_and(|last| last.lead >= lead) {
                 return Ok(());
             }
@@ -393,7 +393,7 @@ impl<'m> Tagger<'m> {
             let place = mistakes.partition_point(|other| other.lead >= lead);
             mistakes.insert(
                 place,
-                Mistaken { words: told.words, truth, found: told.labels, token, lead, reason },
+                Mistaken { words: tagged.words, truth, found: tagged.labels, token, lead, reason },
             );
             mistakes.truncate(n);
             Ok(())

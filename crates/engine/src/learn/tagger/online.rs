@@ -36,7 +36,7 @@ impl TaggerTraining<'_> {
         }
         let scheme = match options.constraints {
             Wanted::Scheme(scheme) => Some(scheme),
-            // What nobody has seen yet may break any rule.
+            // A class that is still unseen may break any rule.
             Wanted::Auto => start.and_then(|tagger| tagger.scheme()),
             Wanted::None => None,
         };
@@ -98,7 +98,7 @@ impl TaggerTraining<'_> {
                     estimate.take_in(met, &lent, &all, &reader.names);
                 }
                 read.take_in(&lent, first..n);
-                // Nobody else holds it once the space has let go of it.
+                // This is the only holder once the space has let go of it.
                 run.space_mut().lend(Arc::default(), reader.lexicon.len());
                 corpus = Arc::try_unwrap(lent).unwrap_or_default();
                 corpus.clear();

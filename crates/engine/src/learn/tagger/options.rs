@@ -107,7 +107,7 @@ impl TaggerOptions {
         self.given_templates().map(|_| ())
     }
 
-    /// The same, said in one way: hypotheses that vote do so in place of their mean, whether that was wanted or not.
+    /// The same in one form: hypotheses that vote do so in place of their mean, whether that was wanted or not.
     pub(crate) fn normal(&self) -> Self {
         Self { averaged: self.averaged || self.voted, ..self.clone() }
     }

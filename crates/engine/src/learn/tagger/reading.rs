@@ -103,7 +103,7 @@ impl Columns {
         Ok(cell)
     }
 
-    /// Where found labels go: behind all others where there is no such cell.
+    /// Where found labels go: after all others if there is no such cell.
     pub(super) fn label_in(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> usize {
         let n_cells = block.n_cells(block.tokens(sentence).start);
         match self.is_of(format) {
@@ -168,7 +168,7 @@ pub(super) fn template_text(set: &str, columns: &Columns) -> Option<String> {
 }
 
 /// Whether files are sentences, by the format that is named, by how all of them are called, or by what they hold. A list of JSON objects may
-/// be a table as well, so it has to be said that those are sentences.
+/// be a table as well, so you have to name the format of sentences.
 pub fn are_sentences<'a>(format: Option<&str>, files: impl IntoIterator<Item = &'a str>) -> bool {
     if let Some(name) = format {
         return find_sentence_format(name).is_ok();

@@ -31,22 +31,22 @@ impl Tagger<'_> {
     /// has neither.
     pub fn insight(&self, most: usize) -> Value {
         let n_labels = self.labels().len() as u32;
-        let mut told = self.summary();
+        let mut report = self.summary();
         let top = |label: u32| {
             Ok((self.labels()[label as usize].clone(), json!(self.top_attributes(label, most)?)))
         };
         let tops: Result<Map<_, _>, Error> = (0..n_labels).map(top).collect();
-        told["top-attributes"] = tops.map_or(Value::Null, Value::Object);
-        told["transitions"] = Value::Null;
-        let Ok(weights) = self.weights() else { return told };
+        report["top-attributes"] = tops.map_or(Value::Null, Value::Object);
+        report["transitions"] = Value::Null;
+        let Ok(weights) = self.weights() else { return report };
         let row =
             |before: u32| (0..n_labels).map(|label| weights.of_pair(before, label)).collect::<Vec<f64>>();
-        told["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());
-        told
+        report["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());
+        report
     }
 }
 
-/// What is told of a sentence besides its tags.
+/// What to report of a sentence besides its tags.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Telling {
     /// The score of the tags, and how far each leads.
@@ -83,19 +83,19 @@ impl Tagger<'_> {
             return Ok(object);
         }
         let n_next = k_best.unwrap_or(1).saturating_sub(1);
-        let told = self.tell(block, number, format, n_next, room)?;
-        let mut object = json!({"tokens": told.words, "tags": told.labels});
+        let tagged = self.tell(block, number, format, n_next, room)?;
+        let mut object = json!({"tokens": tagged.words, "tags": tagged.labels});
         if scores {
-            let leads = told.leads.iter().map(|lead| lead.is_finite().then_some(lead));
+            let leads = tagged.leads.iter().map(|lead| lead.is_finite().then_some(lead));
             let leads: Vec<Option<&f64>> = leads.collect();
-            (object["score"], object["leads"]) = (json!(told.score), json!(leads));
+            (object["score"], object["leads"]) = (json!(tagged.score), json!(leads));
         }
         if probabilities {
-            object["probabilities"] = json!(told.probabilities);
+            object["probabilities"] = json!(tagged.probabilities);
         }
         if k_best.is_some() {
             let one = |(tags, score): &(Vec<String>, f64)| json!({ "tags": tags, "score": score });
-            object["next-best"] = told.next.iter().map(one).collect();
+            object["next-best"] = tagged.next.iter().map(one).collect();
         }
         if let Some(most) = explain {
             let one = |reason: Reason| {

@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A training with everything that may be said about it.
+/// A training with all its settings.
 pub struct TaggerTraining<'a> {
     pub(super) options: &'a TaggerOptions,
     pub(super) start: Option<Tagger<'a>>,
@@ -97,7 +97,7 @@ impl<'a> TaggerTraining<'a> {
         self.run_on(sentences(source, None)?, observer)
     }
 
-    /// The same of sentences that somebody else opened, or has in memory.
+    /// The same for sentences that are already open or in memory.
     pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Model, Error> {
         if self.online {
             return self.run_online(stream, observer);
@@ -172,7 +172,7 @@ impl Material {
         let mut corpus = Corpus::default();
         while reader.take_in(&mut corpus)? {}
         let Reader { lexicon, mut names, columns, set, template, .. } = reader;
-        // Numbered in alphabetical order, whatever the order of the sentences; those that are new behind those that are not.
+        // Numbered alphabetically, whatever the order of the sentences; new ones after known ones.
         let n_known = start.map_or(0, |tagger| tagger.labels().len());
         let mut labels = names.clone();
         labels[n_known..].sort();
@@ -334,7 +334,7 @@ pub(super) fn add_sentence(digest: &mut Fingerprint, sentence: Sentence<'_>) {
     }
 }
 
-/// Refuses attributes of two labels that could take more memory than there may be: so many times four weights, and never more
+/// Refuses attributes of two labels that could take more memory than there may be: four weights for each, and never more
 /// than there are attributes and pairs of labels.
 pub(super) fn check_links(
     n_attributes: usize,
@@ -496,7 +496,7 @@ impl Reader {
                     numbers.insert(label.to_owned(), number);
                     number
                 }));
-                // Nobody waits for a hundred thousand of them to be counted.
+                // Refuse early, before a hundred thousand of them are counted.
                 check_labels(names.len(), Order::First)?;
             }
             lexicon.learn(block, number, columns.label, scratch, corpus);
