@@ -134,7 +134,7 @@ const SHORT: &str = "{about-with-newline}
 /// The flag that shows everything.
 fn help_all() -> Arg {
     let flag = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).display_order(1000);
-    flag.help("Print help with every option")
+    flag.help_heading(None::<&str>).help("Print help with every option")
 }
 
 /// The columns that an option takes before its words.

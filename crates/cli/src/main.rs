@@ -47,8 +47,8 @@ const EXAMPLES: &str = "Examples:
   rosenblatt compare mail.csv                     several algorithms on the same folds
   rosenblatt algorithms                           what there is to choose from
 
-Exit codes: 0 done; 1 the data, the model or the machine failed; 2 wrong usage; 3 `certify` left it open; \
-128 plus the signal's number where one ended it: 130 Ctrl-C, 143 SIGTERM. `serve` that was asked to stop: 0.";
+Exit codes: 0 success; 1 an error in the data, the model or the machine; 2 wrong usage; 3 `certify` found no \
+answer; 128 plus the number of the signal that ended it: 130 for Ctrl-C, 143 for SIGTERM; 0 for `serve`.";
 
 /// How much of the stack the work may use, whatever the shell allows the first thread.
 const STACK_BYTES: usize = 8 << 20;

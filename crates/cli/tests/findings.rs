@@ -103,7 +103,7 @@ fn a_class_for_every_few_rows_costs_little() {
     let line = |row: usize| format!("{},{},c{}\n", row * 7919 % 1009, row * 104_729 % 997, row % 900);
     bench.write("many.csv", format!("a,b,label\n{}", (0..5400).map(line).collect::<String>()));
     for (flags, expected) in [
-        ("", "no candidates are raced: perceptron as it comes, as 900 classes"),
+        ("", "no candidates are raced: perceptron with its defaults, as 900 classes"),
         ("--algorithm perceptron --epochs 1 --holdout 0.9", "probabilities are not fitted, as 900 classes"),
     ] {
         let line = format!("rosenblatt train many.csv --model many.model {flags}");

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub(crate) struct Args {
     /// Explain this one
     name: Option<String>,
-    /// Print the table as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

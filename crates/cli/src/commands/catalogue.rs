@@ -14,7 +14,7 @@ use std::fmt::Write as _;
   rosenblatt catalogue --json             with meanings, defaults and ranges, and every option of every command
   rosenblatt catalogue --schema           a JSON Schema of the options")]
 pub(crate) struct Args {
-    /// Print everything as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
     /// Print a JSON Schema of the options

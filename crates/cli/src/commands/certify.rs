@@ -40,10 +40,10 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
-    /// Put this class on one side [default: each in turn, if there are more than two]
+    /// Positive class [default: each in turn, if there are more than two]. It is on one side, all others on the other
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Put this class on the other side [default: all others]
+    /// Class on the other side [default: all others]
     #[arg(long, value_name = "CLASS")]
     against: Option<String>,
     /// Ask for a hyperplane that may lie anywhere, or one through the origin
@@ -52,19 +52,19 @@ pub(crate) struct Args {
         PossibleValue::new("none").help("through the origin"),
     ])]
     bias: String,
-    /// Narrow the bounds of the margin to this share of it
+    /// Stop once the margin is known to this relative error
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6)]
     gap: f64,
-    /// Stop after this time (60s, 10m, 2h), and say how far it came
+    /// Stop after this time (60s, 10m, 2h) and report the bounds found so far
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
     time: Duration,
-    /// Ask in the space of a kernel
+    /// Decide in the feature space of this kernel
     #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("polynomial").alias("poly")])]
     kernel: Option<String>,
-    /// Set the degree of the polynomial kernel (offset + x.y)^degree
+    /// Degree of the polynomial kernel (offset + x.y)^degree
     #[arg(long, value_name = "N", default_value_t = 2)]
     degree: u32,
-    /// Set the offset of the polynomial kernel
+    /// Offset of the polynomial kernel
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     offset: f64,
     /// Write the certificate to this file
@@ -75,16 +75,16 @@ pub(crate) struct Args {
         "certificate", "model", "positive", "kernel", "bias", "gap", "time",
     ])]
     check: Option<PathBuf>,
-    /// Certify the mistakes of this model instead. It has two classes and weights: no kernel, no votes
+    /// Certify the mistakes of this model instead. It needs two classes and weights: no kernel, no votes
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
     model: Option<PathBuf>,
-    /// Prove how a model's score goes with a column. Name the model in the place of data. `age=+` proves that what the
+    /// Prove how a model's score goes with a column. Name the model instead of data. `age=+` proves that what the
     /// column adds never falls, `hours=-` that it never rises, over all numbers; without columns, each is described
     #[arg(long, value_name = "A=+,B=-", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
         "certificate", "check", "model", "positive", "kernel", "bias", "gap", "time",
     ])]
     monotone: Option<String>,
-    /// Print the verdict as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -46,26 +46,26 @@ pub(crate) struct Args {
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic-dual,svm-dual"
     )]
     pub(super) algorithms: String,
-    /// Split the rows into N folds. Models that learned from the others predict each
+    /// Estimate the error by cross-validation on N folds
     #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
     pub(super) folds: usize,
-    /// Make at most N epochs in each training. It may stop earlier, as `train` does
+    /// Maximum number of epochs. Training may stop earlier, as in `train`
     #[arg(long, value_name = "N", default_value_t = defaults::EPOCHS)]
     pub(super) epochs: u64,
-    /// Seed every random choice with this number, the folds among them
+    /// Seed of every random choice
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
-    /// Choose how more than two classes are told apart
+    /// How more than two classes are separated
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     multiclass: Classes,
-    /// Print the comparison as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Compare taggers of sentences with these attributes: ready-made sets (tagging, chunking, ner, letters), the one
-    /// that suits (auto) or files of templates [default: auto for files that are named like sentences]
+    /// Attributes of a token, several to compare: ready-made sets (tagging, chunking, ner, letters), auto for the one
+    /// that suits, or files with templates of CRF++ [default: auto for files named like sentences]
     #[arg(long, value_name = "SET|FILE,...", help_heading = SENTENCES)]
     pub(super) features: Option<String>,
-    /// Compare taggers whose labels depend on this many labels before them: 1, 2 or both [default: 1]
+    /// Number of earlier labels that a label depends on: 1, 2, or both to compare them [default: 1]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = SENTENCES)]
     pub(super) history: Vec<usize>,
     #[command(flatten)]

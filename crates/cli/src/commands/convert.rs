@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(
     after_help = "Formats are known by extension: libsvm (svm), csv, tsv, jsonl, vw, npy, npz, parquet, arrow
-(feather), arrows. `.gz` or `.zst` behind it compresses. Categories and words become features;
+(feather), arrows. `.gz` or `.zst` after it compresses. Categories and words become features;
 nothing is scaled unless --scale says so.
 
 Examples:
@@ -28,40 +28,40 @@ Examples:
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    /// The file, folder or pattern to read; `-` is stdin
+    /// File, folder or pattern to read; `-` is stdin
     #[arg(value_name = "IN")]
     input: OsString,
-    /// The file to write; `-` is stdout, and needs --to
+    /// File to write; `-` is stdout, and needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Write this format [default: the one that the file's name ends in]
+    /// Format to write [default: from the file's name]
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("written-format")))]
     to: Option<String>,
     /// Write this share of the rows to --test-out. The others go to OUT
     #[arg(long, value_name = "SHARE", requires = "test_out")]
     split: Option<f64>,
-    /// Write the other part of a split here
+    /// Write the share that --split takes to this file
     #[arg(long, value_name = "PATH", requires = "split")]
     test_out: Option<PathBuf>,
-    /// Say whether a split takes its share of every class
+    /// Whether a split takes the same share of every class
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"], default_value = "yes", requires = "split")]
     stratified: String,
     /// Write the rows in random order
     #[arg(long)]
     shuffle: bool,
-    /// Seed the split and the order with this number
+    /// Seed of every random choice
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Hold at most about this much while shuffling (512MiB, 2GiB); changes nothing but the time
+    /// Memory that rows may take while they are shuffled (512MiB, 2GiB). Changes nothing but the time
     #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "256MiB")]
     memory: u64,
-    /// Number features from 0 in the file that is written (libsvm, and JSON Lines or VW without names)
+    /// Number features from 0 in the output (libsvm, and JSON Lines or VW without names)
     #[arg(long)]
     to_zero_based: bool,
     /// Take every column as a feature: the rows have no label
     #[arg(long, conflicts_with = "label")]
     unlabelled: bool,
-    /// Print what was written as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

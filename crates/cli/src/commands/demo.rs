@@ -28,10 +28,10 @@ pub(crate) struct Args {
     /// Write the lesson's rows and pictures into this folder
     #[arg(long, value_name = "PATH", default_value = ".", requires = "lesson")]
     folder: PathBuf,
-    /// Also save the spam filter here [default: not saved]
+    /// Save the model here [default: not saved]
     #[arg(long, short, value_name = "PATH", conflicts_with = "lesson")]
     model: Option<PathBuf>,
-    /// Print the report as JSON
+    /// Print the result as JSON
     #[arg(long, conflicts_with = "lesson")]
     json: bool,
     /// Print who made the bundled data sets, and their licences

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
     after_help = "Examples:\n  rosenblatt devices\n  rosenblatt train digits.csv --kernel polynomial --device gpu:0"
 )]
 pub(crate) struct Args {
-    /// Print the list as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

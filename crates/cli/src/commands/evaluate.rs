@@ -30,17 +30,16 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Evaluate this model
+    /// Use this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Also print the error of each value of this column
+    /// Also print the error for each value of this column
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     by: Option<String>,
-    /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models
-    /// with a kernel. Changes nothing but the time
+    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto is cpu here
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
-    /// Print the evaluation as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

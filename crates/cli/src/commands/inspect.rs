@@ -37,10 +37,10 @@ pub(crate) struct Args {
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<OsString>>,
-    /// State a scorecard's loss on these rows. It is a loss of rank, beside exact scores
+    /// Compare a scorecard with the exact scores on these rows. The file states what rounding to points loses
     #[arg(long, value_name = "FILE", requires = "export")]
     rows: Option<OsString>,
-    /// Print the summary as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -24,13 +24,13 @@ pub(crate) struct Args {
     /// Models that were trained with the same options and read rows alike
     #[arg(required = true, value_name = "MODEL")]
     pub(super) models: Vec<PathBuf>,
-    /// Weigh the models this way
+    /// How the models are weighted
     #[arg(long, value_name = "HOW", value_parser = choice::<Mixing>(), default_value_t)]
     pub(super) by: Mixing,
-    /// Write the mean here
+    /// Write to this file
     #[arg(short, long, value_name = "MODEL")]
     pub(super) output: PathBuf,
-    /// Print the report as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

@@ -77,7 +77,7 @@ commands! {
     demo;
     /// Train a model from files and report how good it is
     train;
-    /// Train with a race that you steer: who takes part, and what they are compared by
+    /// Train with a race that you steer: choose the candidates and the metric
     tune with tune::suited;
     /// Label rows with a model
     predict with args::leave_to_the_model;
@@ -87,29 +87,29 @@ commands! {
     evaluate with args::leave_to_the_model;
     /// Train several algorithms on the same folds and compare them in one table
     compare;
-    /// Tell whether a hyperplane separates the data, with a proof that can be checked
+    /// Decide whether a hyperplane separates the classes, with a proof you can check
     certify;
-    /// Say what a model is: how it was trained and what it learned
+    /// Show how a model was trained and what it learned
     inspect;
-    /// Write one page that tells all there is to tell about a model
+    /// Write an HTML page with everything about a model
     report with args::leave_to_the_model;
-    /// Show a run round by round, as a textbook prints it
+    /// Show a run round by round, as a textbook does
     trace with trace::suited;
-    /// Watch perceptrons learn on points of your own, in the browser
+    /// Watch perceptrons learn on your own points, in the browser
     playground;
-    /// Draw what was learned, and how, as a picture
+    /// Draw a picture of a model, its errors or its training
     plot;
-    /// Make one model of several that were trained alike: the mean of their weights
+    /// Average the weights of several models that were trained alike
     mix;
-    /// Write data in another format, split or shuffled if need be
+    /// Write data in another format; split or shuffle it
     convert;
-    /// Run an experiment of the literature again and compare with what was published
+    /// Repeat a published experiment and compare the results
     reproduce;
     /// List the algorithms, or explain one
     algorithms;
-    /// List the processor and the graphics cards that kernels can be computed on
+    /// List the processors and graphics cards that can compute kernels
     devices;
-    /// List everything there is to choose from; as JSON with meanings, defaults and ranges
+    /// List every choice; as JSON with meanings, defaults and ranges
     catalogue;
     /// Print completions for a shell
     completions;

@@ -19,23 +19,22 @@ const TRIED: u16 = 20;
 const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(clap::Args)]
-#[command(after_help = "The page needs no network: the engine runs in the browser, and nothing that it
-is shown leaves it. Any static host can serve the folder `site` of the sources
-as well.
+#[command(after_help = "The page needs no network: the engine runs in the browser, and your data stays
+there. Any static host can serve the folder `site` of the sources as well.
 
 Examples:
   rosenblatt playground
   rosenblatt playground data.csv
   rosenblatt playground --port 0 --no-open")]
 pub(crate) struct Args {
-    /// Open the page with this table
+    /// Table to show on the page
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[arg(long, value_name = "N", help = format!(
-        "Listen on this port of this machine; 0 is any that is free [default: {PORT}, or the next one that is free]"
+        "Listen on this port of the loopback interface. 0 picks a free one [default: {PORT}, or the next free one]"
     ))]
     port: Option<u16>,
-    /// Print the address only. In a terminal a browser is opened otherwise
+    /// Print the address and open no browser
     #[arg(long)]
     no_open: bool,
 }

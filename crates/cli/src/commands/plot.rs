@@ -57,35 +57,35 @@ Examples:
   rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger"
 )]
 pub(crate) struct Args {
-    /// The kind of picture
+    /// Kind of picture
     #[arg(value_name = "KIND", value_parser = kinds())]
     kind: String,
     /// Files, folders or patterns to read; `-` is stdin. `weights` of a model needs none
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
-    /// Draw this model, instead of one that is trained first
+    /// Use this model instead of training one
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Write the picture here: .svg, .png, .apng or .txt. `-` is stdout
+    /// Write to this file: .svg, .png, .apng or .txt. `-` is stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Draw it in this form [default: the one that the file's name ends in]
+    /// Format to write [default: from the file's name]
     #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "apng", "text"])]
     form: Option<String>,
     /// Draw on light or dark paper. In SVG, auto follows the page or the system
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
     theme: String,
-    /// Draw it this large, in pixels [default: 800x560]. The height may be adjusted to what is drawn, and a PNG has twice
-    /// as many pixels each way
+    /// Size in pixels [default: 800x560]. The height may adapt to the content, and a PNG has twice as many pixels
+    /// each way
     #[arg(long, value_name = "WxH", value_parser = rosenblatt::settings::size)]
     canvas: Option<(u32, u32)>,
-    /// Write this title, instead of one that says what is seen
+    /// Title, instead of one that describes the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Show all rows that the model learned from, instead of those that were held out (with --model)
+    /// Use all training rows instead of the held-out ones (with --model)
     #[arg(long, requires = "model")]
     training_rows: bool,
-    /// Print what was drawn as JSON. The SVG is in it if no file is named
+    /// Print the result as JSON. It holds the SVG if no file is named
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -324,7 +324,7 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
     if !is_textbook && matches!(args.spec.choice(), Choice::Auto) {
         let rule = spec.entry().info.name;
         ui::note(&format!(
-            "note: this is {rule} as it comes; `train` compares several and may choose another: draw its model with --model"
+            "note: this is {rule} with its defaults; `train` compares several and may choose another: draw its model with --model"
         ));
     }
     progress.stage("training");

@@ -42,14 +42,14 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Predict with this model
+    /// Use this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
     /// Keep this column of the rows in the output, such as an id, by name or number (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
-    /// Add an interval that holds it with this probability. For models that predict numbers: made of the residuals of
-    /// held-out rows
+    /// Add a prediction interval of this coverage. It comes from the residuals of held-out rows (models that predict
+    /// numbers)
     #[arg(long, value_name = "SHARE", value_parser = share)]
     interval: Option<f64>,
     /// Add the probability of each class (calibrated models)
@@ -61,8 +61,7 @@ pub(crate) struct Args {
     /// Add the distance to the hyperplane, positive on the second class's side (two classes)
     #[arg(long)]
     distance: bool,
-    /// Add the votes for the class and for the other one; with more than two classes, the votes for each (models read
-    /// out voted)
+    /// Add the votes for and against the class, or for each of several classes (models read out voted)
     #[arg(long)]
     votes: bool,
     /// Add the N features that count most for and against. They are contributions to the score of the class, or of a vote
@@ -72,18 +71,16 @@ pub(crate) struct Args {
     /// Write the N best label sequences of every sentence, each below its rank and score (taggers of sentences)
     #[arg(long, value_name = "N")]
     pub(super) k_best: Option<usize>,
-    /// Write the predictions here; `-` is stdout [default: -]
+    /// Write to this file; `-` is stdout [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Write them in this format [default: the one that the file's name ends in, else lines, or csv where columns are
-    /// added]
+    /// Format to write [default: from the file's name, else lines, or csv where columns are added]
     #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
     to: Option<String>,
-    /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models
-    /// with a kernel. Changes nothing but the time
+    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto is cpu here
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
-    /// Print JSON Lines: one object per row
+    /// Print the result as JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     pub(super) json: bool,
     #[command(flatten)]

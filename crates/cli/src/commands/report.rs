@@ -27,23 +27,23 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) spoken: Spoken,
-    /// Rows to evaluate the model on. Of the file it was trained from, the held-out rows are used, as they were predicted
-    /// without being learned from
+    /// Rows to evaluate the model on. If the model was trained from this file, the page shows its held-out rows,
+    /// which it did not learn from
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Report on this model
+    /// Use this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Write the page here [default: the model's name with `.html`]
+    /// Write to this file [default: the model's name with `.html`]
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
-    /// Check this certificate about the data, and report it. `rosenblatt certify` writes one
+    /// Check this certificate against the data. The page reports the result; `rosenblatt certify` writes one
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
-    /// Judge it on all rows that it learned from, if FILE is what it was trained from
+    /// Use all training rows instead of the held-out ones, if the model was trained from FILE
     #[arg(long)]
     training_rows: bool,
-    /// Print the numbers of the page as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -42,20 +42,20 @@ struct FreundSchapireArgs {
     #[arg(long, value_name = "D,...", value_delimiter = ',', default_value = "1,2,3,4,5",
         value_parser = clap::value_parser!(u32).range(1..=6))]
     degree: Vec<u32>,
-    /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many
+    /// Maximum number of epochs. The error is measured after 0.1, 1, 2, 3, 4, 10 and 30
     #[arg(long, alias = "passes", value_name = "T", default_value = "10")]
     epochs: Most,
     /// Average over N random permutations of the training rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     permutations: u64,
-    /// Seed the permutations with this number
+    /// Seed of every random choice
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Learn from the first N rows only [default: all]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); auto takes a card if there is one and the
-    /// rows are many. Changes nothing but the time
+    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto takes a card if there
+    /// is one and the rows are many
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
 }

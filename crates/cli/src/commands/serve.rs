@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args)]
-#[command(after_help = "A file NAME.model in the folder is the model NAME; one that is replaced is a new
-version. What is learned is kept in NAME.serve beside it. An example is
-acknowledged when it is as safe as --durability says, and the model is that of
-`train --online --start-from NAME.model --grow-classes` on the same rows, to the
-bit. A label of a class that the model has never seen is refused, unless
---grow-classes, the version or the request (?grow-classes) says otherwise.
+#[command(after_help = "A file NAME.model in the folder is the model NAME; replacing it makes a new
+version. NAME.serve beside it keeps what the model learns. The server
+acknowledges an example once it is as safe as --durability says. The model is
+that of `train --online --start-from NAME.model --grow-classes` on the same
+rows, to the bit. The server refuses a new class unless --grow-classes, the
+version or the request (?grow-classes) accepts it.
 
 Examples:
   rosenblatt serve
@@ -31,21 +31,20 @@ Examples:
   rosenblatt serve models --read-only --address 0.0.0.0:443 \\
     --tls-cert chain.pem --tls-key key.pem --tokens tokens.txt")]
 pub(crate) struct Args {
-    /// The folder of models [default: `models`, which is created with a spam filter of bundled text messages in it if
-    /// need be]
+    /// Folder of models [default: `models`; if it is missing, it is created with a spam filter in it]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Listen here, HOST:PORT. A port alone is for this machine itself; port 0 is any that is free
+    /// Listen here, HOST:PORT. A port alone listens on loopback; port 0 picks a free one
     #[arg(long, alias = "listen", value_name = "ADDRESS", value_parser = address, default_value_t = Config::default().address)]
     address: SocketAddr,
-    /// Listen on this port of this machine, for itself
+    /// Listen on this port of the loopback interface
     #[arg(long, value_name = "N", conflicts_with = "address")]
     port: Option<u16>,
     /// Answer requests for this host, too (may be repeated) [default: this machine's own names and the address]
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Ask for a token of this file. Its lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's place
-    /// [default: every client may do everything]
+    /// Require a token from this file. Its lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` instead of the
+    /// token [default: every client may do everything]
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Speak TLS with this certificate chain (PEM)
@@ -57,17 +56,16 @@ pub(crate) struct Args {
     /// Write nothing: no learning, no new versions
     #[arg(long)]
     read_only: bool,
-    /// Take in classes that a model has never seen, unless a version or a request says otherwise [default: a label of such
-    /// a class is refused]
+    /// Accept new classes, unless a version or a request says otherwise [default: a new class is refused]
     #[arg(long)]
     grow_classes: bool,
-    /// Acknowledge an example when it is this safe
+    /// How safe an example is before it is acknowledged
     #[arg(long, value_name = "NAME", value_parser = choice::<Durability>(), default_value_t)]
     durability: Durability,
-    /// Take a snapshot of a model after it learned from N more examples; its log then begins anew
+    /// Take a snapshot of a model after every N examples; its log then begins anew
     #[arg(long, value_name = "N", default_value_t = Config::default().snapshot_rows)]
     snapshot_rows: u64,
-    /// Take a snapshot, too, when the log has reached this size: no more than that is read at a start
+    /// Also take a snapshot when the log reaches this size: a start reads no more than that
     #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "64MiB")]
     snapshot_log: u64,
     /// Keep logs that a snapshot covers
@@ -79,37 +77,37 @@ pub(crate) struct Args {
     /// Hold at most this much of all bodies in memory at a time
     #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "512MiB")]
     max_bodies: u64,
-    /// Refuse requests of more rows
+    /// Maximum number of rows in a request
     #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
     max_rows: usize,
-    /// Refuse to let a model grow beyond N features
+    /// Maximum number of features
     #[arg(long, value_name = "N", default_value_t = Limits::default().features)]
     max_features: usize,
-    /// Refuse to let a model grow beyond N classes
+    /// Maximum number of classes
     #[arg(long, value_name = "N", default_value_t = Limits::default().classes)]
     max_classes: usize,
-    /// Refuse more updates of a model that keeps them all (votes, a kernel without a budget)
+    /// Maximum number of updates, for models that keep them all (votes, a kernel without a budget)
     #[arg(long, value_name = "N", default_value_t = Limits::default().updates)]
     max_updates: u64,
-    /// Refuse to learn when what a model has learned takes this much of the disk
+    /// Maximum disk space for what a model has learned
     #[arg(long, value_name = "SIZE", value_parser = rosenblatt::settings::bytes, default_value = "4GiB")]
     max_disk: u64,
-    /// Accept N connections at a time
+    /// Maximum number of connections at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     max_connections: usize,
-    /// Work on N requests at a time
+    /// Maximum number of requests at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
     max_requests: usize,
-    /// Keep the last N versions of a model
+    /// Maximum number of versions of a model; the oldest go
     #[arg(long, value_name = "N", default_value_t = Limits::default().versions)]
     max_versions: usize,
     /// Disconnect clients that keep the server waiting for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().timeout.as_secs())]
     timeout: u64,
-    /// Let requests finish within this many seconds when asked to stop
+    /// On shutdown, let requests finish within this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().drain.as_secs())]
     drain: u64,
-    /// Answer with N threads, 0 for one per core
+    /// Number of threads that answer; 0 is one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }

@@ -23,7 +23,7 @@ pub(super) const USUAL: (u64, u64) = (1, 200);
 #[derive(clap::Args)]
 #[command(
     after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The trace ends at a
-clean epoch, after the epochs asked for, or when the weights are what they were before.
+clean epoch, after the epochs asked for, or when the weights repeat.
 
 Examples:
   rosenblatt trace points.csv
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Give this class y = +1 and all others y = -1 [default: the second of two]
+    /// Positive class [default: the second of two]. It has y = +1, all others y = -1
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
     /// Leave this share of the rows out of the run. `--seed` draws them
@@ -49,10 +49,10 @@ pub(crate) struct Args {
     /// Show this many rounds, or a range: 6, or 5-10
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
     pub(super) rounds: (u64, u64),
-    /// Write the table in this form
+    /// Format to write
     #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
     form: String,
-    /// Print JSON Lines; the same as `--to jsonl`
+    /// Print the result as JSON Lines. The same as `--to jsonl`
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -30,29 +30,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:
-  rosenblatt train mail.csv                           everything found out, model in mail.model
+  rosenblatt train mail.csv                           all settings detected; makes mail.model
   rosenblatt train data.csv --label species --missing mean
-  rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
+  rosenblatt train data.csv --algorithm perceptron    no race: this rule, its defaults
   rosenblatt train news.conllu                        a tagger of sentences",
     after_long_help = "Examples:
-  rosenblatt train mail.csv                           everything found out, model in mail.model
-  rosenblatt train a9a --model adult.model            libsvm, model where you say
+  rosenblatt train mail.csv                           all settings detected; makes mail.model
+  rosenblatt train a9a --model adult.model            libsvm; names the model
   rosenblatt train data.csv --label species --missing mean
-  rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
+  rosenblatt train data.csv --algorithm perceptron    no race: this rule, its defaults
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
   rosenblatt train digits.csv --kernel polynomial --degree 4 --readout voted
-  rosenblatt train faces.svm --positive ann           is it ann, or anybody else?
+  rosenblatt train faces.svm --positive ann           ann against all others
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
   rosenblatt train huge.svm --memory 512MiB                  many epochs over more than memory holds
-  rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
-  rosenblatt train news.conllu --holdout 0.1                 a tagger of sentences, and how good it is on new ones
+  rosenblatt train big.svm --checkpoint-every 10m --resume   continues where it stopped
+  rosenblatt train news.conllu --holdout 0.1                 a tagger of sentences, and its error
   rosenblatt train train.txt --features template.txt         the same with templates of CRF++
 
-Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,
-it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone."
+Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and tells you how to resume. Press
+it twice to stop at once. A resumed run ends in the same model, to the bit."
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
@@ -64,46 +64,44 @@ pub(crate) struct Args {
     /// Save the model here [default: mail.model for mail.csv]
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Estimate the error on this share of the rows. The same training without them judges them; 0 for no estimate. The
-    /// model itself learns from all rows. If a rule is named and there are 1,000 rows or more, a tenth of the rows decides when to stop
-    /// (`--patience 0` turns that off). Vocabulary and scales, which see no labels, are taken from all rows
-    /// [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
+    /// Estimate the error on this share of the rows. The same training without them predicts them, and the saved
+    /// model learns from all rows; 0 for no estimate. If you name a rule and have 1,000 rows or more, a tenth of the
+    /// rows decides when to stop (`--patience 0` turns that off). Vocabulary and scales see no labels and come from
+    /// all rows [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
     #[arg(long, alias = "test-size", value_name = "SHARE", value_parser = share)]
     pub(super) holdout: Option<f64>,
-    /// Estimate the error by cross-validation on N folds. The model itself learns from all rows
+    /// Estimate the error by cross-validation on N folds. The saved model learns from all rows
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<OsString>>,
-    /// Name all classes, in their order [default: those found in the data; numbers by value, names by the alphabet]
+    /// All classes, in their order [default: those found in the data; numbers by value, names by the alphabet]
     #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
     classes: Option<Vec<String>>,
     /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows [default: only when
     /// interrupted]
     #[arg(long, value_name = "N|TIME|ROWS")]
     pub(super) checkpoint_every: Option<Every>,
-    /// Go on from the checkpoint beside the model, with the same data and options; from the beginning if
-    /// there is none
+    /// Continue from the checkpoint beside the model, with the same data and options; start over if there is none
     #[arg(long)]
     pub(super) resume: bool,
     /// Write the date into the model: the time now, in UTC, or that of `SOURCE_DATE_EPOCH` (seconds since 1970)
     /// if it is set. Without it no date is written, and the same training gives the same bytes
     #[arg(long)]
     date: bool,
-    /// Keep the model that is there now, with `.1` behind its name
+    /// Back up an existing model as PATH.1
     #[arg(long)]
     keep_previous: bool,
-    /// Train the perceptron, without a race, and show its mistakes beside their bounds, epoch by epoch
+    /// Train the perceptron without a race, and print its mistakes beside their bounds, epoch by epoch
     #[arg(long, conflicts_with = "online")]
     bounds: bool,
     /// Start from the weights of this model, and read rows as it does [default: from zero]
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     pub(super) start_from: Option<PathBuf>,
-    /// Take in classes that the first rows do not show, each when its first row comes (with --online) [default: such a
-    /// class is an error]
+    /// Accept new classes, each when its first row comes (with --online) [default: a new class is an error]
     #[arg(long)]
     grow_classes: bool,
-    /// Print the report as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

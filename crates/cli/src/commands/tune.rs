@@ -34,15 +34,15 @@ const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank
 pub(crate) struct Args {
     #[command(flatten)]
     spoken: Spoken,
-    /// Let these algorithms compete. A name may have parameters, a kernel and a read-out, as in `compare`. Name the
+    /// Algorithms that compete. A name may have parameters, a kernel and a read-out, as in `compare`. Name the
     /// simplest first: it wins a tie
     #[arg(long, value_name = "NAME,...")]
     algorithms: Option<String>,
-    /// Compare them by this. The rows are ones they did not learn from
+    /// Metric that candidates are compared by. Their errors are on rows they did not learn from
     #[arg(long, value_name = "NAME", default_value = "error", value_parser = choice::<Metric>())]
     metric: Metric,
-    /// Begin no further part of the race after this time. It is 60s, 10m or 2h; what wins may then depend on the machine
-    /// [default: no limit]
+    /// Time after which no part of the race is begun. It is 60s, 10m or 2h; with it, the outcome depends on the
+    /// machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     budget: Option<Duration>,
     #[command(flatten)]

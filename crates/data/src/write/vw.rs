@@ -20,8 +20,7 @@ impl WriteFormat for Vw {
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         if shape.weighted && !shape.labelled {
-            let message =
-                "a weight follows a label in Vowpal Wabbit's text, but the rows have no labels";
+            let message = "a weight follows a label in Vowpal Wabbit's text, but the rows have no labels";
             return Err(unfit(message, "write CSV or JSON Lines"));
         }
         Ok(Box::new(Rows { shape: shape.clone(), scratch: String::new() }))

@@ -160,7 +160,7 @@ settings! {
         normalised: bool = false => Setting::switch().flag("unit-hypotheses");
         /// Memory for kernel values that are kept or computed ahead. Changes nothing but the time.
         memory: u64 = Limits::default().memory as u64 => Setting::bytes().flag("kernel-memory").unset("1GiB");
-        /// Where kernel values are computed: on the processor (cpu) or on a graphics card (gpu, gpu:1). Changes nothing but
+        /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but
         /// the time, and is no part of a model.
         #[serde(skip_serializing)]
         device: DeviceChoice = DeviceChoice::Auto

@@ -11,7 +11,7 @@ use crate::spec::{Classes, Options, Spec};
 use rosenblatt_core::{Bias, Examples, Row, Share};
 use rosenblatt_data::{Dataset, Shape, Visitor};
 
-/// A rule, and a parameter if it is not as it comes.
+/// A rule, and a parameter if it differs from the default.
 type Rule = (&'static str, Option<(&'static str, f64)>);
 
 const PERCEPTRON: Rule = ("perceptron", None);

@@ -487,7 +487,8 @@ impl Recipe {
         let numbers = self.names_numbers();
         if data.rows_are_alike() {
             notes.push(
-                "all features are constant: every row is the same, so no rule can tell the classes apart".to_owned(),
+                "all features are constant: every row is the same, so no rule can tell the classes apart"
+                    .to_owned(),
             );
         }
         if let Some(Read { schema, .. }) = read.as_ref().filter(|_| !numbers) {
@@ -518,7 +519,9 @@ impl Recipe {
         if matches!(self.choice, Choice::Auto) && self.learning.leaves_race_open() && !can_race(&data.into())
         {
             let rule = spec.entry().info.name;
-            notes.push(format!("no candidates are raced: {rule} as it comes, as {n_classes} {too_many}"));
+            notes.push(format!(
+                "no candidates are raced: {rule} with its defaults, as {n_classes} {too_many}"
+            ));
         }
         let names_rule = self.learning.is_set("algorithm");
         if matches!(self.choice, Choice::Auto) && !self.learning.leaves_race_open() && !names_rule {
@@ -725,7 +728,7 @@ impl Fitting<'_> {
         let Self { recipe, spec, schema, calibrate, outline, mut notes, .. } = self;
         if recipe.racing(rows).is_some() {
             let rule = spec.entry().info.name;
-            notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
+            notes.push(format!("rows that are not in memory are not raced on: {rule} with its defaults"));
         }
         let parts = recipe.parts(rows)?;
         let all = rows.all();
