@@ -128,11 +128,11 @@ export interface TrainingSettings extends ReadingSettings {
   readonly outputLoss?: 'softmax' | 'hinge' | 'perceptron';
   /** Optimiser that descends the gradient (mlp). */
   readonly optimiser?: 'adam' | 'sgd';
-  /** Of a kernel: the power of a polynomial. */
+  /** Of a kernel: the degree of a polynomial. */
   readonly degree?: number | 'scale' | 'auto';
   /** Of a kernel: the kernel's factor: scale (1 / features / variance), auto (1 / features) or a number. */
   readonly gamma?: number | 'scale' | 'auto';
-  /** Of a kernel: what is added to the product. */
+  /** Of a kernel: the number added to the product. */
   readonly offset?: number | 'scale' | 'auto';
   /** Share of the rows to estimate the error on; 0 for no estimate. */
   readonly holdout?: number;

@@ -61,10 +61,10 @@ pub(crate) struct Args {
     /// Decide in the feature space of this kernel
     #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("polynomial").alias("poly")])]
     kernel: Option<String>,
-    /// Degree of the polynomial kernel (offset + x.y)^degree
+    /// The degree of a polynomial: (offset + x.y)^degree
     #[arg(long, value_name = "N", default_value_t = 2)]
     degree: u32,
-    /// Offset of the polynomial kernel
+    /// The number added to the product
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     offset: f64,
     /// Write the certificate to this file

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
-    /// Compare these algorithms. Names are those of `rosenblatt algorithms`; a name may have parameters (`pa1(C=0.1)`), a
+    /// Algorithms that compete. Names are those of `rosenblatt algorithms`; a name may have parameters (`pa1(C=0.1)`), a
     /// kernel (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`)
     #[arg(
         long,

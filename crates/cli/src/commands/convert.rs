@@ -14,18 +14,16 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Formats are known by extension: libsvm (svm), csv, tsv, jsonl, vw, npy, npz, parquet, arrow
-(feather), arrows. `.gz` or `.zst` after it compresses. Categories and words become features;
-nothing is scaled unless --scale says so.
+#[command(after_help = "The extension names the format: libsvm (svm), csv, tsv, jsonl, vw, npy, npz,
+parquet, arrow (feather), arrows. `.gz` or `.zst` after it compresses. Categories
+and words become features; nothing is scaled without --scale.
 
 Examples:
   rosenblatt convert iris.csv iris.svm
   rosenblatt convert mail.parquet mail.csv.gz --label spam
   rosenblatt convert iris.csv train.svm --split 0.2 --test-out test.svm --shuffle
   rosenblatt convert a9a a9a.parquet
-  cat a9a | rosenblatt convert - - --format libsvm --to jsonl | head -1"
-)]
+  cat a9a | rosenblatt convert - - --format libsvm --to jsonl | head -1")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     /// File, folder or pattern to read; `-` is stdin

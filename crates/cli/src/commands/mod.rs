@@ -73,7 +73,7 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Train a spam filter from bundled text messages, or give a lesson (`demo --help` lists them)
+    /// Train a spam filter, or give a lesson (`demo --help` lists them)
     demo;
     /// Train a model from files and report how good it is
     train;

@@ -30,10 +30,9 @@ fn kinds() -> PossibleValuesParser {
 }
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Without --model, a model is trained first: for roc, precision-recall, reliability, confusion, fit
-and residuals the one that `train` makes, else the perceptron unless you name an --algorithm.
-Without --output, the picture is drawn in the terminal.
+#[command(after_help = "Without --model, it trains one first: for roc, precision-recall, reliability,
+confusion, fit and residuals as `train` does, else a perceptron, unless you name
+an --algorithm. Without --output, it draws in the terminal.
 
 Examples:
   rosenblatt plot boundary points.csv                         in the terminal
@@ -54,8 +53,7 @@ Examples:
   rosenblatt plot confusion data.svm --theme dark -o confusion.png
   rosenblatt plot fit houses.csv --model houses.model -o fit.svg
   rosenblatt plot residuals houses.csv --model houses.model -o residuals.svg
-  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger"
-)]
+  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger")]
 pub(crate) struct Args {
     /// Kind of picture
     #[arg(value_name = "KIND", value_parser = kinds())]

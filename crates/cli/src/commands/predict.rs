@@ -22,9 +22,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Without options, a line is a class or a number. With --probabilities, --scores, --distance, --votes,
---interval or --explain it is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet.
+#[command(after_help = "Without options, a line is a class or a number. With --probabilities, --scores,
+--distance, --votes, --interval or --explain, it is CSV with a header; with
+--json, an object. --output FILE writes CSV, JSON Lines or Parquet.
 
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
@@ -33,8 +33,7 @@ Examples:
   rosenblatt predict new.csv --model mail.model --scores --output labels.parquet
   rosenblatt predict new.csv --model mail.model --explain 3
   rosenblatt predict new.csv --model houses.model --interval 0.9
-  cat new.csv | rosenblatt predict - --model mail.model --explain 5 --json"
-)]
+  cat new.csv | rosenblatt predict - --model mail.model --explain 5 --json")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]

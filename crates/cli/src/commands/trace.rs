@@ -21,9 +21,8 @@ use std::sync::Arc;
 pub(super) const USUAL: (u64, u64) = (1, 200);
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The trace ends at a
-clean epoch, after the epochs asked for, or when the weights repeat.
+#[command(after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The
+trace ends at a clean epoch, after the last epoch, or when the weights repeat.
 
 Examples:
   rosenblatt trace points.csv
@@ -32,8 +31,7 @@ Examples:
   rosenblatt trace points.csv --readout voted     ends in the hypotheses that vote, and their votes
   rosenblatt trace xor.csv --algorithm mlp --hidden 2 --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
-  rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update"
-)]
+  rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) spoken: Spoken,

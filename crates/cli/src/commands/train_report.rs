@@ -75,7 +75,7 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(bound) = trained.mistake_bound.filter(|_| !is_certified) {
         let _ = writeln!(
             text,
-            "mistakes {} against at most {} by the bound{} with the margin found",
+            "{} mistakes; at most {} by the bound{} with the margin found",
             count(totals.mistakes),
             count(bound.floor() as u64),
             bound_formula(model.spec().entry().info.source)
@@ -272,14 +272,13 @@ pub(super) fn race_text(race: &Race) -> String {
         .is_some_and(|first| race.entrants.first().is_some_and(|winner| std::ptr::eq(*first, winner)));
     let why = match (is_best, is_more) {
         _ if race.shape() != Shape::Line => {
-            "is clearly better than straight columns: by errors, and how far probabilities are from the truth"
-                .to_owned()
+            "is clearly better than straight columns, by error and Brier score".to_owned()
         }
         (false, _) if race.spares_a_map() => {
             "is not clearly worse than the best, and needs no map".to_owned()
         }
         (false, _) => "is not clearly worse than the best, and has straight columns".to_owned(),
-        (true, true) => "has the least loss: errors, and how far probabilities are from the truth".to_owned(),
+        (true, true) => "has the least loss, made of error and Brier score".to_owned(),
         (true, false) => format!("has the best {}", measure.trim_end_matches(',')),
     };
     let _ = write!(text, "\n{winner} {why}");

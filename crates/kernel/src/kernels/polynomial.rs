@@ -12,14 +12,14 @@ pub(super) const INFO: Info = Info {
         // Beyond the largest degree, products differ by this many orders of magnitude that only one of them counts.
         Param {
             name: "degree",
-            meaning: "the power of a polynomial",
+            meaning: "the degree of a polynomial",
             default: 3.0,
             range: Range::Whole(1, 64),
         },
         GAMMA,
         Param {
             name: "offset",
-            meaning: "what is added to the product",
+            meaning: "the number added to the product",
             default: 1.0,
             range: Range::NonNegative,
         },

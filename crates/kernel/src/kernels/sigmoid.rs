@@ -16,7 +16,7 @@ pub(super) const INFO: Info = Info {
 };
 
 const OFFSET: Param =
-    Param { name: "offset", meaning: "what is added to the product", default: 0.0, range: Range::Any };
+    Param { name: "offset", meaning: "the number added to the product", default: 0.0, range: Range::Any };
 
 /// `tanh(gamma x·y + offset)`.
 #[derive(Debug, Clone, Copy)]

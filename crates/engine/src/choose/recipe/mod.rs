@@ -591,11 +591,14 @@ impl Recipe {
         let n_held: usize = parts.iter().map(|(_, held)| held.len()).sum();
         let copies = parts.iter().map(|(learned, held)| suspicion::copies(data, learned, held));
         let n_copies: usize = copies.sum();
-        let what = if parts.len() > 1 { "rows, each held out in its fold," } else { "held-out rows" };
+        let what = if parts.len() > 1 {
+            "rows repeat a row of another fold"
+        } else {
+            "held-out rows repeat a training row"
+        };
         (n_copies > 0).then(|| {
             format!(
-                "{} of {} {what} have the same values as a row that was learned from: if they are copies, \
-                 the estimate is too good",
+                "{} of {} {what}: if they are copies, the estimate is too good",
                 count(n_copies as u64),
                 count(n_held as u64)
             )

@@ -20,7 +20,7 @@ const FIRST_LOOK: usize = 512;
 /// How many features a note names.
 const NAMED: usize = 4;
 /// How a note on rows whose order reveals their classes begins.
-pub(super) const ORDER: &str = "the order of the rows tells their class";
+pub(super) const ORDER: &str = "the order of the rows predicts their class";
 /// With fewer rows, there is no note on their order.
 const FEWEST_STRETCHED: usize = 100;
 /// Into this many stretches a file is cut.
@@ -211,8 +211,8 @@ pub(super) fn ordered(data: &Dataset) -> Option<String> {
     })?;
     let (least, largest) = change(most);
     Some(format!(
-        "{ORDER}: from tenth to tenth of the file, {:.0} % to {:.0} % of the rows are `{}`; \
-         the estimate is of rows in any order, so if these come in time, split by its column",
+        "{ORDER}: of each tenth of the file, {:.0} % to {:.0} % are `{}`; \
+         the estimate shuffles the rows, so if they come in time, split by the column of times",
         100.0 * least,
         100.0 * largest,
         data.labels().name(most as u32)

@@ -116,7 +116,7 @@ impl TrainingSummary {
                  few groups it is too narrow"
             }
             (None, None) => {
-                "new rows are drawn as these were; where rows come in time or in groups, split by that column"
+                "new rows are drawn as these were; if rows come in time or in groups, split by that column"
             }
         }
     }
