@@ -295,15 +295,15 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
 /// Words that make a text read like a translation, and how often each may stand in this tree. CONTRIBUTING.md has what to
 /// write instead. Lower a number when you have rewritten some; never raise one.
 const ODD_WORDS: [(&str, usize); 9] = [
-    ("told", 167),
-    ("said", 133),
-    ("whoever", 14),
-    ("nobody", 31),
-    ("somebody", 5),
-    ("anybody", 7),
-    ("so many", 24),
+    ("told", 62),
+    ("said", 57),
+    ("whoever", 2),
+    ("nobody", 4),
+    ("somebody", 0),
+    ("anybody", 0),
+    ("so many", 0),
     ("come by", 1),
-    ("behind", 82),
+    ("behind", 43),
 ];
 
 /// Everything in this tree that a person reads: sources, documents, the playground and the Python package.

@@ -494,7 +494,7 @@ impl<'a> Report<'a> {
             }
             if remarks.is_empty() {
                 remarks
-                    .push(("said", "no feature of the row has a weight; the bias alone decided".to_owned()));
+                    .push(("why", "no feature of the row has a weight; the bias alone decided".to_owned()));
             }
             page.card(&wrong.heading, self.portrait(wrong.row).as_deref(), text.as_deref(), &remarks);
         }
@@ -543,7 +543,7 @@ impl<'a> Report<'a> {
             facts.push(("date", date.to_string()));
         }
         if model.labels().len() > 2 {
-            facts.push(("classes told apart", options.multiclass.to_string()));
+            facts.push(("classes separated", options.multiclass.to_string()));
         }
         if let Some(calibration) = model.calibration() {
             let rows = counted(calibration.rows(), "row", "rows");

@@ -238,7 +238,7 @@ pub(crate) fn check_log(
     rounds: u64,
 ) -> Result<(), &'static str> {
     if rounds > MOST_ROUNDS {
-        return Err("there were more rounds than anybody can make");
+        return Err("there were more rounds than are possible");
     }
     let mut before = 1;
     for entry in log {

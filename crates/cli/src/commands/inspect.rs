@@ -122,7 +122,7 @@ fn text(model: &Model, size: u64) -> String {
     let what = if model.task() == Task::Numbers { "number to predict" } else { "classes" };
     let _ = write!(text, "\n{what}: {}", listed(names));
     if names.len() > 2 {
-        let _ = write!(text, " (told apart {})", options.multiclass);
+        let _ = write!(text, " (separated {})", options.multiclass);
     }
     let _ = writeln!(text, "\n{}", counted(model.width() as u64, "feature", "features"));
     if let Some(schema) = model.schema() {

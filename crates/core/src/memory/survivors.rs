@@ -470,7 +470,7 @@ impl Votes {
             return Err("there are no outputs");
         }
         if rounds > MOST_ROUNDS {
-            return Err("there were more rounds than anybody can make");
+            return Err("there were more rounds than are possible");
         }
         if start.as_ref().is_some_and(|start| start.n_outputs() != n_outputs || start.width() > width) {
             return Err("the starting hyperplanes have another shape");

@@ -19,7 +19,7 @@ impl SentenceFormat for Plain {
             extensions: &[],
             ..FormatInfo::new(
                 "plain",
-                "plain text to be tagged, a sentence a line; words are told apart by blanks and punctuation",
+                "plain text to be tagged, a sentence a line; blanks and punctuation separate words",
             )
         }
     }

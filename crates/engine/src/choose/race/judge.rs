@@ -236,7 +236,7 @@ impl Verdicts {
 
     /// The loss of all rows together, as the report shows it.
     pub(super) fn loss(&self, by: &Yardstick) -> f64 {
-        // Who has no probabilities that could be judged is worse than anybody who has.
+        // A candidate without probabilities is worse than any with them.
         let of_rows = |losses: Option<Vec<f64>>| losses.map_or(f64::INFINITY, |losses| mean_of(&losses));
         match by.metric {
             Metric::Error => of_rows(self.mistakes(by)),

@@ -407,7 +407,7 @@ fn run_bout(
     let results: Vec<Mutex<Option<Result<_, Error>>>> = running.iter().map(|_| Mutex::new(None)).collect();
     let (next, done, stopped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     let caller = std::thread::current();
-    // Judges one candidate after the other until none is left; `stop` is asked, and `told` hears, in between.
+    // Judges one candidate after the other until none is left; `stop` and `told` are called in between.
     let work = |stop: &mut dyn FnMut() -> bool, told: &mut dyn FnMut()| {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);

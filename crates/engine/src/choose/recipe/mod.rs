@@ -10,12 +10,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The estimate comes from rows that nothing was learned from or chosen by: each fold of few rows in turn, or a part of
-//! many that is held out ([`Plan`]). On the others candidates race for what is to be trained ([`Choice::Race`]), or what
-//! is said is trained, and judged on the rows left out. Then the same is done with all rows, and that is the model that is
-//! kept, unless [`Recipe::refit`] is off; if what is trained is said, a validation set of its rows decides when to stop.
-//! What was predicted of the rows left out stays with the model, as does what probabilities are fitted to it.
-//! Vocabularies and scales are taken from all rows; they see no labels.
+//! The estimate comes from rows that had no part in training or choosing: each fold in turn if there are few rows, else a
+//! held-out part ([`Plan`]). On the other rows candidates race ([`Choice::Race`]), or the rule that you named is trained, and
+//! is judged on the rows left out. The saved model learns from all rows in the same way, unless [`Recipe::refit`] is off.
+//! For a rule that you named, a validation set of its rows decides when to stop. The model keeps its predictions for
+//! held-out rows, and the probabilities fitted to them. Vocabularies and scales see no labels and come from all rows.
 //!
 //! Nothing here prints, reads a clock or knows a signal: that is the [`Monitor`]'s business.
 
@@ -918,8 +917,7 @@ fn stopped(error: Error) -> Error {
     }
 }
 
-/// Whether rows may be raced on: with very many classes their scores cost more than anybody who wrote the file would
-/// expect to pay for.
+/// Whether rows may be raced on: with very many classes, scoring would dominate the run time.
 fn can_race(rows: &RowSource<'_>) -> bool {
     rows.dataset().is_none() || keeps_scores(rows, rows.classes().len().min(race::MOST_ROWS))
 }

@@ -14,7 +14,7 @@ use rosenblatt_core::{Law, Order, Totals};
 use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, Survey, blocks, survey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// At most this many rows are learned from before anybody is asked whether to go on.
+/// At most this many rows are learned from before the monitor is asked whether to go on.
 const ROWS_AT_ONCE: u64 = 4096;
 
 /// The wish as far as it makes sense for rows that come and go.
@@ -131,7 +131,7 @@ pub(super) fn train(
     Ok(Trained { progress, ..Trained::new(model.with_schema(Arc::new(schema)), data, notes) })
 }
 
-/// How many rows are learned from before anybody is asked: fewer where each may be met many times on end.
+/// How many rows are learned from before the monitor is asked: fewer if each may be met many times in a row.
 fn rows_at_once(recipe: &Recipe) -> u64 {
     let heaviest = match &recipe.learning.class_weights {
         ClassWeights::Given(weights) => weights.values().fold(1.0_f64, |most, weight| most.max(*weight)),

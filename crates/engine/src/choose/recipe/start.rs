@@ -63,7 +63,7 @@ fn check_weights(model: &Model, spec: &Spec) -> Result<(), Error> {
     let was = model.spec();
     if model.labels().len() > 2 && spec.options().multiclass != was.options().multiclass {
         let (now, then) = (spec.options().multiclass, was.options().multiclass);
-        return refuse(&format!("its classes are told apart {then}, and here {now}"));
+        return refuse(&format!("its classes are separated {then}, and here {now}"));
     }
     if spec.kernel().is_some() || spec.map().is_some() || spec.entry().network {
         return refuse("it has plain weights, and here rows go through a kernel, a map or a network");

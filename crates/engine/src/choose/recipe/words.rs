@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The word for a race of algorithms, and for a scale that follows from the rows.
 pub const AUTO: &str = "auto";
 
-/// The words of every flag that was typed, by flag; none follow a flag that takes no value. What they mean is said in
-/// settings, and an error in the words.
+/// The words of every flag that was typed, by flag; none follow a flag that takes no value. Settings define their meaning;
+/// an error quotes the words.
 ///
 /// ```
 /// use rosenblatt::recipe::Words;
