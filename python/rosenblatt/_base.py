@@ -1,4 +1,4 @@
-"""What estimators need of scikit-learn; where it is not installed, the little that is needed without it."""
+"""The parts of scikit-learn that estimators use, and stand-ins if it is not installed."""
 
 import inspect
 

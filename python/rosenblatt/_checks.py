@@ -31,7 +31,7 @@ SYNONYMS = {
 
 
 class Hints:
-    """Answers what scikit-learn calls otherwise with what says it here."""
+    """Maps scikit-learn's names of parameters to ours, for error messages."""
 
     _synonyms = SYNONYMS
 
@@ -72,7 +72,7 @@ def is_number(value):
 
 
 def refuse(owner, name, what, value):
-    """Raises what scikit-learn raises."""
+    """Raises the error that scikit-learn raises."""
     raise ValueError(f"The {name!r} parameter of {owner} must be {what}. Got {value!r} instead.")
 
 
@@ -87,13 +87,13 @@ def check(owner, settings):
 
 
 def check_seed(owner, value):
-    """Refuses what is no seed."""
+    """Refuses an invalid seed."""
     if isinstance(value, (bool, np.bool_)) or isinstance(value, Integral) and value < 0:
         refuse(owner, "random_state", "a whole number, 0 or more, a RandomState or None", value)
 
 
 def check_class_weight(owner, name, weights):
-    """Refuses weights that are none."""
+    """Refuses invalid class weights."""
     what = '"balanced", None, or a number, 0 or more, for each class'
     if isinstance(weights, Mapping):
         if not all(is_number(weight) and weight >= 0 for weight in weights.values()):
@@ -103,7 +103,7 @@ def check_class_weight(owner, name, weights):
 
 
 def check_costs(owner, costs):
-    """Refuses costs that are none."""
+    """Refuses invalid costs."""
     is_given = isinstance(costs, Mapping) and all(map(is_number, costs.values()))
     if costs is not None and not is_given and not is_number(costs) and not (isinstance(costs, str) and costs in ("even", "balanced")):
         refuse(owner, "costs", '"balanced", "even", a threshold, a number for each class or pair of classes, or None', costs)

@@ -27,7 +27,7 @@ class ServerError(RuntimeError):
 
 
 class Client:
-    """Speaks to a server over one connection that is kept.
+    """Speaks to a server over one persistent connection.
 
     A row is a mapping by names of columns, a sequence of numbers, or a text; a mapping or a text alone is one row. Each `learn` request carries an
     idempotency key, so the server learns once from a request that is sent again.

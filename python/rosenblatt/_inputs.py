@@ -1,4 +1,4 @@
-"""What people hand over, as the engine takes it: arrays without a copy where they allow it, tables as Arrow."""
+"""Converts arguments for the engine: arrays without a copy if possible, tables as Arrow."""
 
 import io
 import os
@@ -87,7 +87,7 @@ def is_small(paths):
 
 
 def check_sparse(X):
-    """Refuses a sparse matrix whose pointers lead elsewhere; of anything else it says nothing."""
+    """Refuses a sparse matrix whose pointers leave its values; accepts anything else."""
     if _is_sparse(X) and not is_sound(X):
         raise ValueError("the sparse matrix is broken: its pointers do not run from 0 to the number of its values")
 

@@ -19,7 +19,7 @@ _BATCH = 200
 class MLPClassifier(PerceptronClassifier):
     """Layers of units between features and scores, learned by back-propagation.
 
-    The parameters are those of scikit-learn's `MLPClassifier`, and mean the same; `solver="lbfgs"` is not to be had. Weights
+    The parameters are those of scikit-learn's `MLPClassifier`, and mean the same; `solver="lbfgs"` is not available. Weights
     are drawn after He for relu and after Glorot for the others, biases begin with zero.
 
     Parameters

@@ -54,7 +54,7 @@ class Model:
 
     @property
     def task(self) -> str:
-        """What it is asked for: `classes` or `numbers` of rows, or `tags` of sentences."""
+        """What it predicts: `classes` or `numbers` for rows, or `tags` for sentences."""
         return self._native.task
 
     @property

@@ -3,7 +3,7 @@
 In every epoch each partition starts from the same weights, runs the engine's own loop over its rows inside the Python
 worker, and hands back what moved; the driver takes the mean. There is no barrier, no socket between tasks and no code for
 the JVM: an epoch is an ordinary job, which Spark retries and speculates on as it likes. The outcome depends on the rows of
-each partition and on the seed, not on who runs where; one partition gives the very model that one machine does.
+each partition and on the seed, not on which executor runs what; one partition gives the model of one machine, bit by bit.
 
 >>> from rosenblatt.spark import PerceptronClassifier                      # doctest: +SKIP
 >>> model = PerceptronClassifier(maxIter=5).fit(rows)                       # doctest: +SKIP
@@ -457,7 +457,7 @@ class PerceptronSummary:
 
 
 class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable, MLWritable):
-    """What was learned: `model` is what every other face of the engine reads, `history` tells of every epoch."""
+    """The result: `model` is what the command line and the server read, `history` has a record of every epoch."""
 
     def __init__(self, data: bytes = b"", values: list[Any] | None = None, history: list[dict[str, Any]] | None = None):
         super().__init__()
@@ -518,7 +518,7 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
 
     @property
     def hasSummary(self) -> bool:
-        """Whether it knows how its training went."""
+        """Whether it has a summary of its training."""
         return bool(self.history)
 
     @property
