@@ -52,12 +52,12 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
     let most = evaluation.support(class as usize);
     if evaluation.errors >= evaluation.rows - most && model.spec().weighs_mistakes() {
         text.push_str(
-            "note: by plain count that is no better, as may be where some mistakes count more than others\n",
+            "note: by plain count this is no better, which can happen if some mistakes cost more than others\n",
         );
     } else if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
     } else if evaluation.interval().1 >= error {
-        text.push_str("note: this may be chance: the confidence interval reaches that far\n");
+        text.push_str("note: this may be chance: that error lies within the confidence interval\n");
     }
     let list = |classes: Vec<u32>| {
         let more = if classes.len() > LISTED_MISSED { ", …" } else { "" };

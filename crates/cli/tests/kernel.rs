@@ -86,7 +86,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
         ("--kernel rbf --degree 2", "`rbf` has no `degree`; polynomial would"),
         ("--kernel rbf --algorithm arow", "one that can learn with a kernel"),
         ("--kernel rbf --readout pocket", "`readout` should be last"),
-        ("--kernel rbf --bounds", "`--bounds` speaks of weights"),
+        ("--kernel rbf --bounds", "`--bounds` needs weights"),
         ("--kernel poly --support-budget 5 --removal forgetron", "whose values are at most 1"),
         ("--kernel precomputed --scale standard", "`scaling` should be none for kernel values"),
     ] {

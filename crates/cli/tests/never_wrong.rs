@@ -339,7 +339,7 @@ fn a_start_from_a_model_goes_on_where_it_ended_or_is_refused() {
     bench.ok(&format!("{train} --epochs 1 --model one.model"));
     let report = bench.ok(&format!("{train} --epochs 1 --start-from one.model --model more.model"));
     assert!(report.contains("note: starts from a model that learned from 120 rows"), "{report}");
-    assert!(report.contains("that model learned from these very rows"), "{report}");
+    assert!(report.contains("that model learned from these rows"), "{report}");
     let weights = |name: &str| bench.ok(&format!("rosenblatt inspect {name}.model --weights"));
     assert_eq!(weights("two"), weights("more"));
     assert_ne!(weights("one"), weights("more"));

@@ -487,7 +487,7 @@ fn a_boundary_outside_the_picture_is_said_to_be_there() {
     bench.ok("rosenblatt plot boundary xor.csv -o xor.svg");
     let picture = svg(&bench, "xor.svg");
     assert!(
-        picture.contains("The boundary lies outside the picture; every point in it is called same."),
+        picture.contains("The boundary lies outside the picture; every point in it is predicted as same."),
         "{picture}"
     );
     assert!(!picture.contains(">boundary<"), "{picture}");

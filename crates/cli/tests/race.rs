@@ -130,11 +130,7 @@ fn options_of_a_kernel_or_a_network_go_with_a_race() {
     let iris = "crates/data/bundled/iris.csv";
     let tuned = bench.run(&format!("rosenblatt tune {iris} --kernel rbf --epochs 3 --model k.model"));
     assert_eq!(tuned.code, Some(0), "{}", tuned.all());
-    assert!(
-        tuned.all().contains("not in the race, as they do not go with these options: arow"),
-        "{}",
-        tuned.all()
-    );
+    assert!(tuned.all().contains("not in the race, as these options exclude them: arow"), "{}", tuned.all());
     assert!(tuned.all().contains("race of 3 candidates"), "{}", tuned.all());
     let of_named =
         bench.run(&format!("rosenblatt tune {iris} --kernel rbf --algorithms arow --model k.model"));

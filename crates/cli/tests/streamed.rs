@@ -38,7 +38,7 @@ fn the_model_is_that_of_memory_in_the_given_order() {
         assert_eq!(line(&streamed, start), line(&memory, start));
         assert_eq!(line(&asked, start), line(&memory, start));
     }
-    assert!(streamed.contains("stay on disk, visited as they stand"), "{streamed}");
+    assert!(streamed.contains("stay on disk, visited in their order"), "{streamed}");
     // What was kept is used again; what fits is not left on disk.
     let written = fs::metadata(bench.path("rows.cache")).unwrap().modified().unwrap();
     bench.ok(&format!("{words} --memory 1MiB --cache rows.cache --model again.model"));

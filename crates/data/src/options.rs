@@ -236,7 +236,7 @@ impl ReadOptions {
             (!self.crosses.is_empty(), "cross", "it has neither columns nor namespaces"),
             (matches!(self.shape, Shape::Bend { .. }), "shape", "it has no columns of numbers"),
             (self.unknown != Unknown::default(), "unknown", "it has no categories"),
-            (self.labels_file.is_some(), "labels", "its labels stand in the file itself"),
+            (self.labels_file.is_some(), "labels", "its labels are in the file itself"),
             (self.pictures.size.is_some(), "size", "it has no pictures that could be resized"),
             (self.pictures.colour, "colour", "it has no pictures in colour"),
             ((self.text.shortest, self.text.longest) != (text.shortest, text.longest), "ngrams", no_text),

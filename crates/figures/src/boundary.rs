@@ -153,7 +153,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         Some(name) if scene.has_regions() && !has_boundary(&picture.items) => {
             notes.insert(
                 1,
-                format!("The boundary lies outside the picture; every point in it is called {name}."),
+                format!("The boundary lies outside the picture; every point in it is predicted as {name}."),
             );
             drawn(notes, false)
         }

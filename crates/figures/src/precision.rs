@@ -11,7 +11,7 @@ use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Series};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "precision-recall",
-    about: "how many of those taken for a class are of it, as more of it are found",
+    about: "precision at each recall: how many of the predicted rows are right",
     needs: Needs::HeldOut,
     tasks: &[Task::Classes],
     textbook: false,

@@ -307,7 +307,7 @@ impl<'a> Report<'a> {
         self.picture(
             page,
             "precision-recall",
-            "How many of the rows taken for a class are of it, as more and more of its rows are found.",
+            "Precision at each recall: how many rows predicted as a class belong to it, as more of its rows are found.",
         );
         self.picture(page, "reliability", "How often what was given a probability came true.");
         if let Some(probability_scores) = evaluation.probability_scores {

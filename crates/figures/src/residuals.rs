@@ -14,7 +14,7 @@ const SHARE: f64 = 0.9;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "residuals",
-    about: "how far true numbers are above or below predicted ones: a pattern is something that the model lacks",
+    about: "how far true numbers are above or below predicted ones: a pattern is what the model misses",
     needs: Needs::HeldOut,
     tasks: &[Task::Numbers],
     textbook: false,

@@ -158,7 +158,7 @@ pub(crate) fn check_host(config: &Config, uri: &Uri, headers: &HeaderMap) -> Res
         || address.is_some_and(|address| address.is_loopback() || address == config.address.ip());
     let takes_all = config.address.ip().is_unspecified() && config.hosts.is_empty();
     if !(is_given || is_own || takes_all) {
-        let help = "if the server goes by this name, start it with {host=NAME}";
+        let help = "if this is the server's name, start it with {host=NAME}";
         return foreign("the request is for another host", help);
     }
     if let Some(origin) = headers.get(header::ORIGIN) {

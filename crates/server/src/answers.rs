@@ -104,7 +104,7 @@ impl<'m> Answers<'m> {
         };
         if wish.explain.is_some() && (model.expansion().is_some() || model.map().is_some()) {
             let message =
-                "reasons speak of features as they are, but this model has a kernel or a feature map";
+                "reasons are about the original features, but this model has a kernel or a feature map";
             return Err(Problem::new("bad-rows", message).with_help("ask for scores"));
         }
         let mut answers = Self {

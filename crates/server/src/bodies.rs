@@ -58,7 +58,7 @@ impl Kind {
             } else {
                 "send another"
             };
-            Problem::new("unknown-type", "the content type is none that is read")
+            Problem::new("unknown-type", "the content type is not supported")
                 .with_help(format!("{what}: one of {known}"))
         })
     }
@@ -231,7 +231,7 @@ pub(crate) fn token_lists(bytes: &[u8], labelled: bool) -> Result<(&'static str,
             }
             (Some(b'{'), None) => out.extend(row.get().bytes()),
             (Some(b'{' | b'"'), Some(_)) => return Err(bad(place, "labels stand beside lists of tokens")),
-            _ => return Err(bad(place, "it is of another kind than the others, or of none that is known")),
+            _ => return Err(bad(place, "it is of another kind than the others, or of an unknown one")),
         }
         one_line(&mut out[begun..]);
         out.push(b'\n');

@@ -104,7 +104,7 @@ fn values(tensor: &Tensor, raw: &mut &[u8], most: usize) -> Result<Vec<String>, 
         "UINT8" => numbers(bytes, |bits| u8::from_le_bytes(bits).to_string()),
         "BOOL" => numbers(bytes, |[byte]| (byte != 0).to_string()),
         "BYTES" => texts(bytes)?,
-        _ => return Err(bad(format!("tensor `{}` is of a type that is not read", tensor.name))),
+        _ => return Err(bad(format!("tensor `{}` has a type that is not supported", tensor.name))),
     };
     if found.len() != n_values {
         return Err(bad(format!("tensor `{}` has {} values, expected {n_values}", tensor.name, found.len())));

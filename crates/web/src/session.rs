@@ -229,7 +229,7 @@ impl Session {
             Request::Trace { learner, form, rounds } => {
                 let (table, walk) = (on_desk(self.table.as_ref())?, on_desk(self.walks.get(learner))?);
                 if !table.test.is_empty() {
-                    return Err(Trouble("a trace is of all rows: leave none for the test".to_owned()));
+                    return Err(Trouble("a trace uses all rows: hold none out".to_owned()));
                 }
                 let traced = walk.trace(1..=rounds.clamp(1, MOST_TRACED))?;
                 let shown = Told { data: &table.data, trace: &traced };

@@ -65,7 +65,7 @@ fn separable(study: &Study, text: &mut String) {
     let _ = writeln!(text, "SEPARABLE: a {} has every row strictly on its side.", space(study));
     let _ = writeln!(text, "Every row was verified in exact arithmetic.");
     if !study.rows.has_both_sides() {
-        let _ = writeln!(text, "All rows are on one side, so that there is nothing to separate.");
+        let _ = writeln!(text, "All rows are on one side, so there is nothing to separate.");
     } else if answer.at_most.is_finite() {
         let _ = writeln!(
             text,

@@ -52,7 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let source =
             args.rows.as_ref().map(|file| Source::find_all(std::slice::from_ref(file))).transpose()?;
         if source.is_some() && format != Export::Scorecard {
-            return Err(Failure::Usage(format!("`--rows` is of `--export scorecard`, not of {format}")));
+            return Err(Failure::Usage(format!(
+                "`--rows` goes with `--export scorecard`, not with {format}"
+            )));
         }
         return export_to(&model, format, &path, source.as_ref());
     }

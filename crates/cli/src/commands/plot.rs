@@ -247,9 +247,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         && args.output.is_none()
         && std::io::stdout().is_terminal()
     {
-        return Err(Failure::Usage(
-            "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
-        ));
+        return Err(Failure::Usage("a terminal cannot show a PNG; name a file with `--output`".to_owned()));
     }
     let path = args.output.as_ref().filter(|path| !is_stdout(path));
     let subject = subject(args, figure, &settings)?;

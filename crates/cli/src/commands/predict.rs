@@ -229,7 +229,7 @@ impl<'m> Wanted<'m> {
         if model.expansion().is_some() && (args.votes || args.explain.is_some()) {
             let wish = if args.votes { "--votes" } else { "--explain" };
             return refuse(format!(
-                "`{wish}` speaks of hyperplanes, but this model has a kernel; see `--scores`"
+                "`{wish}` needs hyperplanes, but this model has a kernel; use `--scores`"
             ));
         }
         let votes = VoteCounter::new(model).filter(|_| args.votes);

@@ -146,7 +146,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
             .iter()
             .find(|(is_wished, _)| *is_wished)
     {
-        let message = format!("`{name}` speaks of weights, but a model with a kernel has none");
+        let message = format!("`{name}` needs weights, but a model with a kernel has none");
         return Err(Failure::Usage(message));
     }
     if export.is_some() && spec.readout() == Readout::Voted {

@@ -57,12 +57,12 @@ pub(super) fn suited(command: Command) -> Command {
         .mut_arg("algorithm", |arg| arg.short(None).hide(true))
         .mut_arg("algorithms", |arg| {
             let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            let help = format!("{text} [default: {USUAL}, but for those that do not go with other options]");
+            let help = format!("{text} [default: {USUAL}, except those that other options exclude]");
             arg.short('a').help(help)
         })
         .mut_arg("param", |arg| {
             arg.value_name("NAME=VALUE,...")
-                .help("Try these values of a parameter, with every rule that has it (may be repeated)")
+                .help("Values of a parameter to try, with every rule that has it (may be repeated)")
         })
         .mut_args(|arg| {
             let is_of_train =
@@ -133,7 +133,7 @@ fn leave_out(named: &mut Vec<Candidate>, base: &Options) -> Result<(), rosenblat
     *named = in_race;
     if !left_out.is_empty() {
         let names: Vec<&str> = left_out.iter().map(|candidate| candidate.algorithm.as_str()).collect();
-        ui::note(&format!("not in the race, as they do not go with these options: {}", names.join(", ")));
+        ui::note(&format!("not in the race, as these options exclude them: {}", names.join(", ")));
     }
     Ok(())
 }

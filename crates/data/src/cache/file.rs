@@ -332,7 +332,7 @@ impl<R: Read + Seek> CacheReader<R> {
             _ => return Err(bad("has rows of an unknown kind")),
         };
         if fields.u64() != Some(fingerprint) {
-            let message = "the cache was made of other data or with other options, expected those at hand";
+            let message = "the cache was made from other data or with other options, expected the same ones";
             return Err(DataError::new(ErrorKind::Format, message).in_source(name).with_help("remove it"));
         }
         if length < (HEADER_BYTES + TRAILER_BYTES) as u64 {

@@ -740,7 +740,7 @@ fn check_meant(judged: &Judged, how: &ReadOptions) -> Result<(), DataError> {
     };
     let Some((option, _)) = said.into_iter().find(|(option, _)| !meant(option)) else { return Ok(()) };
     let why = match option {
-        "unknown" => "no model has learned categories that others could be unknown beside",
+        "unknown" => "no model has learned categories yet, so none is unknown",
         "hash-bits" => "it has neither categories nor text",
         _ => "none of its columns is text",
     };

@@ -245,7 +245,7 @@ pub enum Error {
         rows: usize,
     },
     /// Nothing is to be learned of targets that are all the same.
-    #[error("the number to predict is {found} in every row, so that there is nothing to learn")]
+    #[error("the number to predict is {found} in every row, so there is nothing to learn")]
     OneTarget {
         /// The only one.
         found: f64,
@@ -379,7 +379,7 @@ pub enum Error {
         wants: Task,
     },
     /// The rows were read a second time, and were others.
-    #[error("the rows changed between two looks at the source, expected the same ones")]
+    #[error("the rows changed between two reads of the source, expected the same ones")]
     SourceChanged,
     /// A format holds a sum over the columns of a table, and a model is none.
     #[error("{format} holds a sum over the columns of a table, but {why}")]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use crate::ranking::Roc;
 
-/// How many of the rows taken for a class are of it, as more and more of its rows are found.
+/// Precision at each recall: how many rows predicted as a class belong to it, as more of its rows are found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PrecisionRecall {
     /// The class.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(super) const INFO: Info = Info {
     aliases: &["laplace"],
     formula: "exp(-gamma sum |x - y|)",
-    prefer: "where `rbf` suffers from features that are far off now and then",
+    prefer: "where outliers in features hurt `rbf`",
     params: &[GAMMA],
     gamma: Some(Setting::Auto),
     at_most_one: true,

@@ -73,8 +73,9 @@ pub(super) fn train(
     check_order(&spec)?;
     notes.extend(schema.notes.iter().cloned());
     let bytes = count(data.memory_bytes());
-    notes
-        .push(format!("the rows would take {bytes} bytes of memory and stay on disk, visited as they stand"));
+    notes.push(format!(
+        "the rows would take {bytes} bytes of memory and stay on disk, visited in their order"
+    ));
     if calibrate.is_none() && !is_asked && share > 0.0 {
         notes.push(format!(
             "probabilities are not fitted, as the scores of the held-out rows would take {} bytes more",

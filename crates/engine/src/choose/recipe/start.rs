@@ -102,7 +102,7 @@ pub(super) fn told(model: &Model, data: &Dataset, blank: bool) -> Result<Vec<Str
     let mut notes = vec![beginning(model, blank)];
     if !blank && model.is_of(data) {
         notes.push(
-            "that model learned from these very rows, held-out ones perhaps among them: the estimate is too good"
+            "that model learned from these rows, perhaps from held-out ones too: the estimate is too good"
                 .to_owned(),
         );
     }

@@ -59,7 +59,7 @@ impl Recipe {
             let groups = of_rows("group", groups)?;
             if groups.windows(2).all(|pair| pair[0] == pair[1]) {
                 let column = self.group.as_deref().unwrap_or_default();
-                let found = format!("`{column}`, whose rows are all of one group");
+                let found = format!("`{column}`, whose rows all belong to one group");
                 return Err(Error::Range {
                     name: "group",
                     expected: "a column of two groups at least",

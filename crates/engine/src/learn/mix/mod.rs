@@ -43,7 +43,7 @@ pub enum Mixing {
 
 rosenblatt_core::named!(Mixing, "mixing",
     "uniform" = Self::Uniform, "all parts alike";
-    "errors" = Self::Errors, "by how many updates a part made: who was wrong more often has more to say";
+    "errors" = Self::Errors, "by how many updates a part made: parts with more mistakes weigh more";
     "rows" = Self::Rows, "by how many rows a part learned from";
 );
 
