@@ -17,7 +17,7 @@ const MARKED: usize = 6;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "roc",
-    about: "how many are found at the price of how many false alarms",
+    about: "true positive rate against false positive rate, at each threshold",
     needs: Needs::HeldOut,
     tasks: &[Task::Classes],
     textbook: false,

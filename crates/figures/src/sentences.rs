@@ -21,7 +21,7 @@ const REASONS: usize = 4;
 
 pub(crate) const TRANSITIONS: Figure = Figure {
     name: "transitions",
-    about: "which labels of a tagger follow which, and how gladly",
+    about: "which labels of a tagger follow which, and how strongly",
     needs: Needs::ModelOnly,
     tasks: &[Task::Tags],
     textbook: false,

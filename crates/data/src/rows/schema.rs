@@ -70,9 +70,9 @@ rosenblatt_core::named!(Missing, "missing",
     "mean" = Self::Mean, "the mean of the column in the training data; of categories the most frequent";
     "median" = Self::Median, "the median of the column in the training data; of categories the most frequent";
     "most-frequent" or "mode" = Self::MostFrequent, "the most frequent value in the training data";
-    "zero" = Self::Zero, "zero; a category is unknown then";
+    "zero" = Self::Zero, "zero; a category is unknown";
     "drop" = Self::Drop, "the row is left out";
-    "own" = Self::Own, "a weight of its own, where columns bend (`shape`); a category is unknown then";
+    "own" = Self::Own, "a weight of its own, where columns bend (`shape`); a category is unknown";
 );
 
 rosenblatt_core::named!(Precision, "precision",
