@@ -37,7 +37,7 @@ pub(crate) struct Args {
     pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<OsString>>,
-    /// Compare a scorecard with the exact scores on these rows. The file states what rounding to points loses
+    /// Judge the scorecard by these rows. The file then states what rounding to points loses beside the exact scores
     #[arg(long, value_name = "FILE", requires = "export")]
     rows: Option<OsString>,
     /// Print the result as JSON
