@@ -1,6 +1,6 @@
 //! Whether a hyperplane separates the data, and how widely, with proofs that you can check.
 //!
-//! Of two things exactly one is true (Gordan 1873): some hyperplane has every row strictly on its side, or
+//! Exactly one of two things is true (Gordan 1873): some hyperplane has every row strictly on its side, or
 //! some rows contradict each other: with non-negative weights, their signed sum is zero. [`decide`] finds
 //! which, and proves it; the largest margin comes with a lower and an upper bound. A [`Certificate`] says it
 //! in JSON, and [`check()`] verifies certificates in exact arithmetic without any part of the search.
@@ -11,7 +11,7 @@
 //! | ask everything at once | [`investigate`] |
 //! | prove to others | [`Answer::certificate`], [`check()`] |
 //! | count a hyperplane's mistakes beyond doubt | [`mistakes`] |
-//! | find what stands in the way | [`opposites`], [`pocket`] |
+//! | find the rows that prevent separation | [`opposites`], [`pocket`] |
 //! | watch the perceptron | [`perceptron()`], [`cycle`] |
 //! | ask in the space of a polynomial kernel | [`investigate_in`], [`lift`] |
 //!

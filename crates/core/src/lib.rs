@@ -1,6 +1,6 @@
 //! The learning core of Rosenblatt: every linear perceptron of the textbooks, in one loop.
 //!
-//! A training run is put together from six parts that know nothing of each other:
+//! A training run has six parts, independent of each other:
 //!
 //! | part | decides | where |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | [`space::Space`] | where hypotheses live and how they move | [`space`] |
 //! | [`memory::Memory`] | what is kept of past hypotheses: averages, votes, a pocket | [`memory`] |
 //! | [`Decision`] | how scores become classes | [`decision`] |
-//! | [`Observer`] | who watches, and may stop the run | [`observer`], [`invariants`], [`OnlineLoss`] |
+//! | [`Observer`] | what watches the run, and may stop it | [`observer`], [`invariants`], [`OnlineLoss`] |
 //!
 //! [`Run`] is the one loop over them. [`Convention`] names the points on which textbooks disagree, and
 //! [`margin`] and [`loss`] measure what came out.

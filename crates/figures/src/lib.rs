@@ -1,6 +1,6 @@
 //! Pictures and reports of models, for any face: the engine computes, the plot crate draws, and here they meet.
 //!
-//! [`draw`] makes a [`Picture`] of a kind that [`FIGURES`] lists, [`report`] a page that tells all there is to tell
+//! [`draw`] makes a [`Picture`] of a kind that [`FIGURES`] lists; [`report`] writes a page with everything
 //! about a model. Neither reads a file nor writes one. Each kind is one file here and one line in the table, and has
 //! options of its own.
 //!

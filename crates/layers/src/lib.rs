@@ -1,7 +1,7 @@
 //! Multi-layer perceptrons for the core's training loop: small networks, trained batch by batch.
 //!
-//! [`NetworkSpace`] is a space in the core's sense, so orders, epochs, early stopping, checkpoints, rows on disk and
-//! those who watch are the core's; what is here is back-propagation and what it needs. [`Network`] is what comes of it.
+//! [`NetworkSpace`] is a space in the core's sense, so the core does orders, epochs, early stopping, checkpoints, rows on
+//! disk and observers; this crate adds back-propagation. [`Network`] is the trained network.
 //! Everything is computed in doubles, in a fixed order, with exponentials of our own: the same seed gives the same bits,
 //! whatever the threads, the registers and the storage of rows.
 //!

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A sentence is one example (`space.rs`), found labels come from an exact search (`search.rs`, `second.rs`), attributes
-//! from templates (`template.rs`) whose cells are numbers before they are put together (`lexicon.rs`), and what is right is
-//! counted as `conlleval` counts it (`spans.rs`). Files are read by the data crate.
+//! from templates (`template.rs`) whose cells are numbered before they are combined (`lexicon.rs`), and correct spans are
+//! counted as `conlleval` counts them (`spans.rs`). The data crate reads files.
 
 mod constraints;
 mod corpus;

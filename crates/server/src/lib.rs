@@ -6,9 +6,9 @@
 //!                                                     └── live: log ── flush ── learn ── publish
 //! ```
 //!
-//! A folder of models is a registry ([`Config::folder`]); `GET /docs` of a running server tells its paths. A
-//! client that predicts sees the last version that was published and never waits for one that learns. An
-//! example is acknowledged when it is as safe as [`Durability`] says, and the model is that of one run over
+//! A folder of models is a registry ([`Config::folder`]); `GET /docs` of a running server lists its paths. A
+//! client that predicts sees the last published version and never waits for one that learns. The server
+//! acknowledges an example once it is as safe as [`Durability`] says, and the model is that of one run over
 //! all examples in their order.
 //!
 //! Nothing here prints: a [`Server`] returns where it listens and what it could not read.

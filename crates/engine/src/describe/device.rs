@@ -107,7 +107,7 @@ impl DeviceChoice {
     }
 }
 
-/// All cards there are; the trouble says why there is none.
+/// All cards; the error says why there is none.
 pub fn cards() -> Result<Vec<Found>, Trouble> {
     #[cfg(feature = "gpu")]
     return rosenblatt_gpu::cards();

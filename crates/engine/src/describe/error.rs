@@ -442,7 +442,7 @@ impl Error {
         Self::Range { name, expected, found: found.to_string() }
     }
 
-    /// The same mistake, where the rows at hand are those after `n_before` others.
+    /// The same error, for rows that follow `n_before` others.
     #[must_use]
     pub fn behind(self, n_before: usize) -> Self {
         match self {

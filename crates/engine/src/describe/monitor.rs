@@ -36,7 +36,7 @@ pub enum Stage<'a> {
     Calibrating,
 }
 
-/// Someone who watches. `()` watches nothing and never stops anything.
+/// An observer of a whole recipe. `()` observes nothing and never stops it.
 pub trait Monitor {
     /// Work of another kind begins.
     fn stage(&mut self, _stage: Stage<'_>) {}
@@ -129,7 +129,7 @@ impl<F: FnMut() -> bool> Observer for Unless<F> {
     }
 }
 
-/// Who watches one training.
+/// The observers of one training.
 pub struct Watch<'a> {
     /// Asks for checkpoints, saves them, and may stop the training.
     pub checkpointer: Box<dyn Checkpointer + 'a>,

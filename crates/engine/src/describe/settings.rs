@@ -176,7 +176,8 @@ pub(crate) fn check<T: Group>(options: &T) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a value of this setting should be, if this is none. Names of a table, such as algorithms, are known there.
+/// What a value of this setting should be, if this one is invalid. Names of a table, such as algorithms, are known
+/// there.
 pub fn should_be(setting: &Setting, value: &Value) -> Option<String> {
     let number = value.as_f64();
     let is = |holds: bool, expected: &str| (!holds).then(|| expected.to_owned());

@@ -115,7 +115,7 @@ impl Spec {
         }
     }
 
-    /// What a model of it is asked for.
+    /// What a model of it predicts.
     pub fn task(&self) -> Task {
         if self.entry.info.numbers { Task::Numbers } else { Task::Classes }
     }

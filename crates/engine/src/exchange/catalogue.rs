@@ -48,7 +48,7 @@ pub struct Catalogue {
     pub formats: Vec<Format>,
     /// The options, group by group.
     pub options: Vec<OptionGroup>,
-    /// The pictures, if the figures are at hand.
+    /// The pictures, if the crate of figures is linked.
     pub figures: Vec<Figure>,
 }
 
@@ -75,7 +75,7 @@ pub struct Algorithm {
     pub rate: Option<&'static str>,
     /// Whether a bound on its mistakes is known.
     pub bound: bool,
-    /// What its models are asked for.
+    /// What its models predict.
     pub task: Task,
 }
 
@@ -201,7 +201,7 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub meaning: &'static str,
-    /// What else there is to know; empty if that is all.
+    /// Further details; may be empty.
     pub details: &'static str,
     /// Its value unless it is set; null if that is left to the data or the rule.
     pub default: Value,
@@ -463,8 +463,7 @@ fn groups() -> Vec<Table> {
     ]
 }
 
-/// The place of the first of these values, by group and name of their settings, that is none of its setting, and what it
-/// should be.
+/// The place of the first invalid one of these values, by group and name of their settings, and what it should be.
 pub fn first_wrong(given: &[(String, String, Value)]) -> Option<(usize, String)> {
     static GROUPS: LazyLock<Vec<Table>> = LazyLock::new(groups);
     given.iter().enumerate().find_map(|(place, (group, name, value))| {

@@ -68,7 +68,7 @@ impl Evaluation {
         share(self.confusion.count(class, class), self.confusion.given(class))
     }
 
-    /// Of the rows of `class`, the share that were given it; 0 if there are none.
+    /// Recall: the share of the rows of `class` that are predicted as it; 0 if there are none.
     pub fn recall(&self, class: usize) -> f64 {
         share(self.confusion.count(class, class), self.support(class))
     }

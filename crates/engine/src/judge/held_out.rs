@@ -55,7 +55,7 @@ impl HeldOut {
         curves
     }
 
-    /// Whether probabilities come true; an error if there are none.
+    /// The calibration curve of held-out probabilities; an error if there are none.
     pub fn reliability(&self) -> Result<Reliability, Error> {
         if !self.has_probabilities {
             return Err(Error::NotCalibrated);

@@ -25,7 +25,7 @@ pub struct PrecisionRecall {
     pub share: f64,
 }
 
-/// How often what is given a probability comes true.
+/// The calibration curve: how often predictions of a probability come true.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reliability {
     /// Rows of about the same probability together, the improbable first.

@@ -20,7 +20,7 @@ pub struct Spread {
     pub high: f64,
 }
 
-/// How far off predictions were of rows that were not learned from.
+/// The errors of predictions for held-out rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NumberEstimate {

@@ -119,9 +119,9 @@ impl Online {
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
-    /// Goes on with these classes, in this order; all that are known already must be among them. A class that is new
-    /// begins with weights of zero; what is kept of the others stays, averages and votes too. The one hyperplane between
-    /// two classes becomes the first one's, turned round, and the second one's.
+    /// Continues with these classes, in this order; it must include all known ones. A class that is new begins with
+    /// weights of zero; what is kept of the others stays, averages and votes too. The one hyperplane between two classes
+    /// becomes the first one's, turned round, and the second one's.
     pub fn take_in<S: Into<String>>(&mut self, classes: impl IntoIterator<Item = S>) -> Result<(), Error> {
         let labels = Labels::in_order(classes);
         let was = &self.labels;
@@ -296,7 +296,7 @@ impl Online {
         &self.spec
     }
 
-    /// The classes it tells apart so far.
+    /// The classes known so far.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
@@ -325,8 +325,8 @@ impl Online {
         self
     }
 
-    /// Goes on from where an earlier learner stood. It must then be shown the stream from its beginning;
-    /// the rows that are known already are compared with those learned from, and skipped.
+    /// Continues from an earlier learner's checkpoint. Show it the stream from the beginning; the rows that are known
+    /// already are compared with those learned from, and skipped.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, Error> {
         let mut differences = checkpoint.differences(&self.spec);
         if checkpoint.mark.classes != self.labels.names() {
@@ -348,7 +348,7 @@ impl Online {
         Ok(self.keeping_track())
     }
 
-    /// Goes on from where an earlier learner stood with rows that it has not seen yet. Those it learned from are not
+    /// Continues from an earlier learner's checkpoint with rows that it has not seen. Those it learned from are not
     /// shown again.
     pub fn go_on(self, checkpoint: Checkpoint) -> Result<Self, Error> {
         let digest = Fingerprint::of(&self.labels).gone_on(&checkpoint.mark.choice);

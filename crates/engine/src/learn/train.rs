@@ -107,8 +107,8 @@ impl<'a> Training<'a> {
         Self { schema, ..self }
     }
 
-    /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The
-    /// model is then the same, to the bit, as if that run had never stopped.
+    /// Continues an earlier run of the same description on the same data, in memory or on disk. The model is the same,
+    /// to the bit, as if that run had never stopped.
     #[must_use]
     pub fn resume(self, checkpoint: impl Into<Option<Checkpoint>>) -> Self {
         Self { checkpoint: checkpoint.into(), ..self }

@@ -90,7 +90,7 @@ impl Default for RaceOptions {
     }
 }
 
-/// Who hears of a race, and may stop it. Called from the thread that the race was begun on.
+/// Observes a race, and may stop it. Called from the thread that the race was begun on.
 pub trait Spectator {
     /// A candidate was judged.
     fn told(&mut self, _so_far: &Progress) {}
@@ -108,7 +108,7 @@ impl Spectator for () {}
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Race {
-    /// What is to be trained: the winner, with the number of epochs that did best.
+    /// What to train: the winner, with its best number of epochs.
     pub winner: Spec,
     /// What candidates were compared by.
     pub metric: Metric,

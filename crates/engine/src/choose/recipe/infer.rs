@@ -127,8 +127,7 @@ pub(super) fn check_quantity(
     Ok(())
 }
 
-/// What a person should know where the values of a quantity are taken as classes, as they are in a comparison or a
-/// certificate.
+/// The note for commands that take the values of a quantity as classes: a comparison, a certificate.
 pub fn note_on_quantity(labels: &Labels, rows: usize) -> Option<String> {
     is_quantity(labels.names(), rows).then(|| {
         format!(

@@ -179,7 +179,7 @@ settings! {
     }
 }
 
-/// A model, and all there is to say about it.
+/// A model, and the full report on it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Trained {
@@ -196,7 +196,7 @@ pub struct Trained {
     pub race: Option<Race>,
     /// What is proved about its mistakes with the margin that was found, if anything is.
     pub mistake_bound: Option<f64>,
-    /// What else there is to say where numbers are predicted; the estimate is with the model.
+    /// The report on a model that predicts numbers; the estimate is in the model.
     pub numbers: Option<TrainedNumbers>,
     /// Of a stream, the totals at every power of two of rows, and in the end.
     pub progress: Vec<Totals>,
@@ -415,7 +415,7 @@ impl Recipe {
         }
     }
 
-    /// The same for rows that are in memory already, and are taken as they are.
+    /// The same for rows in memory, without scaling or encoding.
     ///
     /// ```
     /// use rosenblatt::{Dataset, Recipe};

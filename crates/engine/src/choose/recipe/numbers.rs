@@ -49,7 +49,7 @@ static RULES: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TrainedNumbers {
-    /// How far off it is on the rows that it learned from.
+    /// Its errors on the training rows.
     pub training: Option<NumberEstimate>,
     /// The candidates that raced, and the root mean squared error of each on rows held out of the race; the winner has
     /// the least. Empty if there was no race.

@@ -12,15 +12,15 @@ use rosenblatt_data::{Dataset, Labels, ReadOptions, Schema};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// A model that goes on learning.
+/// A model that continues to learn.
 pub struct Ongoing {
     learner: Online,
     base: Arc<Model>,
 }
 
 impl Ongoing {
-    /// Goes on from `base` as `recipe` says: from its weights, or [`blank`](Recipe::blank); by its own rule, unless
-    /// the recipe names another.
+    /// Continues from `base` by `recipe`: from its weights, or [`blank`](Recipe::blank); by its own rule, unless the
+    /// recipe names another.
     ///
     /// ```
     /// use rosenblatt::builders::AveragedPerceptron;
@@ -45,7 +45,7 @@ impl Ongoing {
         Ok(Self { learner: named(learner, &base).keeping_track(), base })
     }
 
-    /// Goes on from what [`Ongoing::snapshot`] gave, with the same recipe and base.
+    /// Continues from a [snapshot](Ongoing::snapshot), with the same recipe and base.
     pub fn restore(recipe: &Recipe, base: Arc<Model>, snapshot: &[u8]) -> Result<Self, Error> {
         let checkpoint = Checkpoint::from_bytes(snapshot)
             .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
@@ -57,12 +57,12 @@ impl Ongoing {
         Ok(Self { learner: learner.go_on(checkpoint)?, base })
     }
 
-    /// All that is needed to go on elsewhere.
+    /// The state with which to continue elsewhere.
     pub fn snapshot(&self) -> Option<Vec<u8>> {
         self.learner.checkpoint()
     }
 
-    /// How rows with classes are to be read.
+    /// How to read rows with classes.
     #[must_use]
     pub fn reading(base: &Model, how: ReadOptions) -> ReadOptions {
         ReadOptions { grow_classes: true, ..base.to_evaluate(how) }
@@ -92,7 +92,7 @@ impl Ongoing {
         used.filter(|name| !known.contains(name)).cloned().collect()
     }
 
-    /// The classes it tells apart so far.
+    /// The classes known so far.
     pub fn labels(&self) -> &Labels {
         self.learner.labels()
     }

@@ -98,7 +98,7 @@ impl Words {
         meant(reading)
     }
 
-    /// How rows are read as they are, unless a scale is named.
+    /// How rows are read without scaling, unless a scale is named.
     pub fn reading_as_stored(&self) -> Result<ReadOptions, String> {
         let reading = self.reading()?;
         let is_named = self.word("scale").is_some_and(|name| name != AUTO);

@@ -252,7 +252,7 @@ impl Model {
         self.data_fingerprint() == Some(crate::fingerprint::fingerprint(data).as_str())
     }
 
-    /// What it is asked for.
+    /// What it predicts.
     pub fn task(&self) -> Task {
         if self.tagger().is_some() { Task::Tags } else { self.spec.task() }
     }

@@ -46,13 +46,13 @@ impl Model {
         Err(Error::Endless)
     }
 
-    /// How far off it is on these rows, whose labels are numbers; beside the mean and the median of these very rows.
+    /// Its errors on these rows, whose labels are numbers, beside those of their mean and median.
     pub fn evaluate_numbers(&self, data: &Dataset) -> Result<NumberEstimate, Error> {
         let all: Vec<u32> = (0..data.len() as u32).collect();
         Ok(self.judge_numbers(data, &all)?.estimate)
     }
 
-    /// What it predicts of some of these rows, and how far off that is.
+    /// Its predictions for some of these rows, and their errors.
     pub fn judge_numbers(&self, data: &Dataset, rows: &[u32]) -> Result<HeldNumbers, Error> {
         self.check_task(Task::Numbers)?;
         let by_label = targets(&data.into())?;

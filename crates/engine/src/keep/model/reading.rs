@@ -32,8 +32,8 @@ impl Model {
         ReadOptions { schema: Some(self.schema_of_rows()), limits: self.limits(how.limits), ..how }
     }
 
-    /// `how` for rows whose classes are to be predicted. A table may come with its labels or without; they are not
-    /// looked at. Other formats have no labels then, unless `how` names them.
+    /// `how` for rows to predict. A table may come with its labels or without; they are not looked at. Other formats
+    /// have no labels then, unless `how` names them.
     #[must_use]
     pub fn to_predict(&self, how: ReadOptions) -> ReadOptions {
         // A message is a row by itself, whether or not it was learned from a column.
@@ -59,7 +59,7 @@ impl Model {
         Limits { classes, ..limits }
     }
 
-    /// The rows of a source whose classes are to be predicted, piece by piece, as the model sees them.
+    /// The rows of a source to predict, piece by piece, as the model sees them.
     ///
     /// ```
     /// use rosenblatt::data::{ReadOptions, Source, load_with_schema};

@@ -163,7 +163,7 @@ impl Mixture {
         self.encode(false)
     }
 
-    /// All there is, to go on elsewhere.
+    /// The whole state, to continue elsewhere.
     pub fn checkpoint(&self) -> Vec<u8> {
         self.encode(true)
     }
@@ -260,7 +260,7 @@ impl Mixture {
         })
     }
 
-    /// Goes on from another mixture's checkpoint, if it is of the same training.
+    /// Continues from another mixture's checkpoint, if it is of the same training.
     pub fn resume(self, checkpoint: &[u8]) -> Result<Self, Error> {
         let other = Self::from_bytes(checkpoint)?;
         // More epochs may be asked for than were at first.

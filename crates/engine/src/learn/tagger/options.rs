@@ -23,7 +23,7 @@ const MOST_LABELS_OF_THREE: usize = 100;
 pub(super) const MOST_VOTES: u64 = 5000;
 
 settings! {
-    /// What a tagger is to be. Its JSON is in every file of one.
+    /// The settings of a tagger. Its file holds their JSON.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
     pub struct TaggerOptions: Learning {
@@ -101,7 +101,7 @@ rosenblatt_core::named!(Wanted, "constraints",
 );
 
 impl TaggerOptions {
-    /// Whether all of it can be had.
+    /// Checks that the settings go together.
     pub fn check(&self) -> Result<(), Error> {
         self.meaning().map(|_| ())?;
         self.given_templates().map(|_| ())

@@ -66,7 +66,7 @@ impl<'a> TaggerTraining<'a> {
         Self { judging, ..self }
     }
 
-    /// Goes on from where an earlier run of the same options on the same sentences stood, to the same bits.
+    /// Continues an earlier run of the same options on the same sentences, to the same bits.
     #[must_use]
     pub fn resume(self, checkpoint: Option<Checkpoint>) -> Self {
         Self { checkpoint, ..self }
