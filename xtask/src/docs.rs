@@ -43,21 +43,21 @@ const PIECES: &[Piece] = &[
     },
     Piece {
         name: "lecture-bound",
-        title: "And why it had to end",
-        about: "The mistakes of the same run below the most that the proof allows, (R/margin)².",
+        title: "Why the run ends",
+        about: "The mistakes of the same run, below the bound of the proof, (R/margin)².",
         commands: &["rosenblatt plot mistakes lecture.csv --label class --bias none -o lecture-bound.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "xor",
-        title: "Exclusive or, which no line separates",
-        about: "Whatever line is drawn, a row is on the wrong side of it.",
+        title: "XOR, which no line separates",
+        about: "Whichever line you draw, a row is on its wrong side.",
         commands: &["rosenblatt plot boundary xor.csv --label class --scale none --order given -o xor.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "xor-kernel",
-        title: "Exclusive or, with a kernel",
+        title: "XOR, with a kernel",
         about: "The same rule on the same four rows, with products replaced by (1 + x·y)²: one step for each row, and \
                 a clean second epoch.",
         commands: &["rosenblatt plot boundary xor.csv --label class --scale none --kernel poly --degree 2 \
@@ -82,8 +82,8 @@ const PIECES: &[Piece] = &[
     Piece {
         name: "penguins-scores",
         title: "Three classes on the plane of their scores",
-        about: "All features at once: what the three scores differ in is a plane, and a row lies in the region of the \
-                class it is given.",
+        about: "All features at once: differences of three scores form a plane, and a row lies in the region of its \
+                predicted class.",
         commands: &[
             "rosenblatt plot boundary penguins.csv --label species --missing mean -o penguins-scores.svg",
         ],
@@ -92,7 +92,7 @@ const PIECES: &[Piece] = &[
     Piece {
         name: "penguins",
         title: "Penguins, with an rbf kernel",
-        about: "Two columns are seen, the others held at their mean; what is ringed is taken for another species.",
+        about: "Two columns vary, the others are held at their mean; rings mark misclassified rows.",
         commands: &[
             "rosenblatt plot boundary penguins.csv --label species --missing mean --kernel rbf --columns \
                      bill_length_mm,bill_depth_mm -o penguins.svg",
@@ -101,16 +101,16 @@ const PIECES: &[Piece] = &[
     },
     Piece {
         name: "readouts",
-        title: "Averaged against last",
-        about: "The same runs, read out in three ways: the last hypothesis hangs on the rows that came last, the \
-                average and the vote do not.",
+        title: "Averaged, voted and last weights",
+        about: "The same runs, read out in three ways: the last weights depend on the last rows, the average and the \
+                vote do not.",
         commands: &["rosenblatt plot curves banknote.csv --readouts last,averaged,voted -o readouts.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "spam",
-        title: "What gives spam away",
-        about: "The words with the most weight of a filter for text messages.",
+        title: "The words that decide",
+        about: "The words with the largest weights of a spam filter.",
         commands: &[
             "rosenblatt train sms-spam.tsv --model sms.model",
             "rosenblatt plot weights --model sms.model -o spam.svg",
@@ -119,29 +119,29 @@ const PIECES: &[Piece] = &[
     },
     Piece {
         name: "spam-roc",
-        title: "How many are found at the price of how many false alarms",
-        about: "Judged on rows that were held out before anything was learned.",
+        title: "ROC curve of the spam filter",
+        about: "True positives against false positives, on held-out rows.",
         commands: &["rosenblatt plot roc sms-spam.tsv -o spam-roc.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "spam-precision",
-        title: "How many alarms are true",
-        about: "The same filter: as more of the spam is found, how much of what is called spam is spam.",
+        title: "Precision and recall of the spam filter",
+        about: "The same filter: of the messages predicted as spam, how many are spam, at each recall.",
         commands: &["rosenblatt plot precision-recall sms-spam.tsv -o spam-precision.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "reliability",
-        title: "Whether probabilities come true",
-        about: "Rows of about the same probability together: of those given 80 %, four in five should be spam.",
+        title: "Calibration of its probabilities",
+        about: "Rows grouped by predicted probability: of those with 80 %, four in five should be spam.",
         commands: &["rosenblatt plot reliability sms-spam.tsv -o reliability.svg"],
         needs_mnist: false,
     },
     Piece {
         name: "digits",
         title: "What a perceptron sees in digits",
-        about: "The weights of each digit against the rest, as they lie in the picture (MNIST, averaged).",
+        about: "The weights of each digit against the rest, pixel by pixel (MNIST, averaged).",
         commands: &[
             "rosenblatt train mnist/train-images-idx3-ubyte.gz --epochs 3 --model digits.model",
             "rosenblatt plot weights --model digits.model -o digits.svg",
