@@ -41,23 +41,19 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "audit",
-        summary: "what others wrote: licences, sources, duplicates; --database PATH: known flaws; --notices",
+        summary: "dependencies: licences, sources, duplicates; --database PATH: known vulnerabilities; --notices",
         run: audit::run,
     },
     Chore {
         name: "bench",
-        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench build, kernel, python",
+        summary: "measures the product beside its peers; bench data: reading; bench certify: proofs; bench build, kernel, python",
         run: bench::run,
     },
-    Chore { name: "book", summary: "all there is to read, as a static site with search", run: book::run },
-    Chore {
-        name: "docs",
-        summary: "the gallery and contact sheets, drawn by the program itself",
-        run: docs::run,
-    },
+    Chore { name: "book", summary: "all documents as a static site with search", run: book::run },
+    Chore { name: "docs", summary: "draws the gallery and contact sheets", run: docs::run },
     Chore {
         name: "install",
-        summary: "the installers, filled in from the archives in target/dist or in FOLDER, and tried",
+        summary: "fills in the installers from the archives in target/dist or FOLDER, and tries them",
         run: install::run,
     },
     Chore {
@@ -67,46 +63,46 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "npm",
-        summary: "the engine as a package for Node and browsers: built, packed and tried",
+        summary: "builds, packs and tries the package for Node and browsers",
         run: npm::run,
     },
     Chore {
         name: "pages",
-        summary: "the playground and the crates' documentation, as a host shows them, in target/pages",
+        summary: "the playground and the crates' documentation as a web site, in target/pages",
         run: workflows::pages,
     },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore {
         name: "r",
-        summary: "the R package, packed with all sources, checked by R and tried; r pack: only packed",
+        summary: "packs the R package with all sources, runs R CMD check and tries it; r pack: only packs",
         run: r::run,
     },
     Chore {
         name: "release",
-        summary: "everything that people install, built into target/dist; release try: installed where there is no Rust; release bits",
+        summary: "builds everything that people install into target/dist; release try: installs it without Rust; release bits",
         run: release::run,
     },
     Chore {
         name: "serve-clients",
-        summary: "the server, spoken to by Triton's client, Prometheus' parser and an OpenAPI validator",
+        summary: "tests the server with Triton's client, Prometheus' parser and an OpenAPI validator",
         run: python::serve_clients,
     },
-    Chore { name: "site", summary: "the playground's engine, built for the browser", run: site::run },
+    Chore { name: "site", summary: "builds the playground's engine for the browser", run: site::run },
     Chore {
         name: "test",
         summary: "formatting, lints, and every test: what CI runs; test gpu: on a graphics card; test spark: on a cluster; test site: in a browser",
         run: test::run,
     },
-    Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
+    Chore { name: "tidy", summary: "checks the house rules that the compiler does not know", run: tidy::run },
     Chore {
         name: "torture",
-        summary: "kills, full disks, slips, limits, signals and spoiled files, at full length; torture serve: the server",
+        summary: "kills, full disks, typing errors, limits, signals and damaged files; torture serve: the server",
         run: torture::run,
     },
-    Chore { name: "wheel", summary: "the Python package, built and tried", run: python::wheel },
+    Chore { name: "wheel", summary: "builds and tries the Python package", run: python::wheel },
     Chore {
         name: "workflows",
-        summary: "the workflows, installers and papers, read by those who know them; --tag TAG: is it the version?",
+        summary: "lints the workflows, installers and metadata; --tag TAG: checks that it is the version",
         run: workflows::run,
     },
 ];
