@@ -15,7 +15,7 @@ Curves: ours with straight columns and as they come (curves where the race finds
 numbers; on a third of them also explainable boosting, with and without pairs, and histogram boosting. Error, area and
 processor time, packages loaded before.
 
-Numbers: root mean squared errors, as a share of what always saying the mean gives, beside the linear learners of scikit-learn and
+Numbers: root mean squared errors, as a share of what always predicting the mean gives, beside the linear learners of scikit-learn and
 those of curves and trees.
 
 Of these two parts as many tables are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it.

@@ -430,7 +430,7 @@ fn curves_table(raw: &str) -> String {
 const LINEAR: [&str; 5] = ["ridge", "lasso", "huber", "sgd", "linear-svr"];
 const MOST_ABOVE: f64 = 1.01;
 
-/// Numbers to predict: root mean squared errors, each by that of always saying the mean.
+/// Numbers to predict: root mean squared errors, each by that of always predicting the mean.
 fn numbers_table(raw: &str) -> String {
     let sets = read(raw);
     let ratios = |who: &str, others: &[&str]| -> Vec<f64> {

@@ -175,7 +175,7 @@ percent <- function(share) {
 estimate_line <- function(estimate) {
     if (!is.null(estimate$rmse)) {
         sprintf(
-            "root mean squared error on held-out rows: %s (%d rows); always saying the mean: %s; R2 %s",
+            "root mean squared error on held-out rows: %s (%d rows); always predicting the mean: %s; R2 %s",
             format(estimate$rmse$value, digits = 4), as.integer(estimate$rows),
             format(estimate$mean_rmse, digits = 4), format(estimate$r2$value, digits = 3)
         )

@@ -296,7 +296,7 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
 /// write instead. Lower a number when you have rewritten some; never raise one.
 const ODD_WORDS: [(&str, usize); 9] = [
     ("told", 62),
-    ("said", 57),
+    ("said", 55),
     ("whoever", 2),
     ("nobody", 4),
     ("somebody", 0),

@@ -43,7 +43,7 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
     let Some((class, error)) = evaluation.majority() else { return String::new() };
     let name = |class: u32| format!("`{}`", evaluation.labels.name(class));
     let mut text = format!(
-        "accuracy {}, macro-F1 {:.3}; always saying {} would be wrong for {}\n",
+        "accuracy {}, macro-F1 {:.3}; always predicting {} would be wrong for {}\n",
         percent(evaluation.accuracy()),
         evaluation.macro_f1(),
         name(class),
@@ -55,7 +55,7 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
             "note: by plain count this is no better, which can happen if some mistakes cost more than others\n",
         );
     } else if evaluation.errors >= evaluation.rows - most {
-        let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
+        let _ = writeln!(text, "warning: this is no better than always predicting {}", name(class));
     } else if evaluation.interval().1 >= error {
         text.push_str("note: this may be chance: that error lies within the confidence interval\n");
     }

@@ -33,7 +33,7 @@ fn averaging_is_said_to_matter_only_where_the_rows_show_it() {
     }
     // Text messages are nearly separable, and there the last weights do as well.
     let messages = bench.ok("rosenblatt compare crates/data/bundled/sms-spam.tsv");
-    assert!(messages.contains("always saying `ham` would be wrong for 13.4 %"), "{messages}");
+    assert!(messages.contains("always predicting `ham` would be wrong for 13.4 %"), "{messages}");
     assert!(!messages.contains("averaging matters"), "{messages}");
 }
 

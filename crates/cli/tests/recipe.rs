@@ -159,7 +159,7 @@ fn a_report_says_what_was_taken_for_what_and_what_a_model_is_worth() {
     for expected in [
         "label: column `kind` (a guess, as it is the last; choose with --label)",
         "scale: standard",
-        "always saying `b` would be wrong for 50.0 %",
+        "always predicting `b` would be wrong for 50.0 %",
         "warning: no row was recognised of",
         "macro-F1",
         "next: rosenblatt predict",

@@ -36,7 +36,7 @@ fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
         "number to predict: column `price` (",
         "different numbers in 300 rows: numbers are predicted, not classes",
         "root mean squared error: 1.1",
-        "always saying the mean: ",
+        "always predicting the mean: ",
         "mean absolute error: ",
         "variance explained (R2): 0.9",
         "cross-validated over 5 folds of 300 rows",
@@ -152,7 +152,7 @@ fn a_report_on_numbers_has_what_the_terminal_says() {
         "class=\"dot",
         "Intervals.",
         "What moves price most",
-        "error of always saying the mean",
+        "error of always predicting the mean",
     ] {
         assert!(page.contains(words), "expected {words:?}");
     }

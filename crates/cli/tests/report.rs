@@ -121,7 +121,7 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     bench.ok("rosenblatt report crates/data/bundled/banknote.csv --model m.model -o page.html");
     let good = page(&bench, "page.html");
     let found = tiles(&good);
-    let places = ["cross-validated error", "error of always saying the most common class"]
+    let places = ["cross-validated error", "error of always predicting the most common class"]
         .map(|what| found.find(what));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{found}");
     assert!(found.contains("44.5 %") && !good.contains("no better than"), "{found}");
@@ -136,5 +136,5 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     bench.write("chance.csv", format!("x,class\n{}", (0..400).map(row).collect::<String>()));
     bench.ok("rosenblatt train chance.csv --model c.model");
     bench.ok("rosenblatt report chance.csv --model c.model -o chance.html");
-    assert!(page(&bench, "chance.html").contains("This is no better than always saying a."));
+    assert!(page(&bench, "chance.html").contains("This is no better than always predicting a."));
 }

@@ -233,13 +233,13 @@ impl<'a> Report<'a> {
             && !model.spec().weighs_mistakes()
         {
             let name = shortened(evaluation.labels.name(class), LONGEST_CLASS);
-            page.warning(&format!("This is no better than always saying {name}."));
+            page.warning(&format!("This is no better than always predicting {name}."));
         }
         let mut tiles = Vec::new();
         tiles.extend(estimate.map(|error| (percent(error), of_estimate)));
         tiles.push((percent(evaluation.error()), of));
         tiles.extend(
-            baseline.map(|(_, error)| (percent(error), "error of always saying the most common class")),
+            baseline.map(|(_, error)| (percent(error), "error of always predicting the most common class")),
         );
         tiles.extend([
             (count(evaluation.errors), "rows wrong"),
@@ -262,14 +262,14 @@ impl<'a> Report<'a> {
         ));
         self.judged_on(page);
         if rmse.value >= *mean_rmse {
-            page.warning("This is no better than always saying the mean.");
+            page.warning("This is no better than always predicting the mean.");
         }
         page.tiles(&[
             (short_number(rmse.value), of),
             (short_number(mae.value), "mean absolute error"),
             (percent(r2.value.max(0.0)), "of the variance explained (R2)"),
-            (short_number(*mean_rmse), "error of always saying the mean"),
-            (short_number(*median_mae), "mean absolute error of always saying the median"),
+            (short_number(*mean_rmse), "error of always predicting the mean"),
+            (short_number(*median_mae), "mean absolute error of always predicting the median"),
             (count(self.model.training_summary().rows as u64), "rows learned from"),
             (count(self.model.width() as u64), "features"),
         ]);

@@ -155,8 +155,8 @@ pub fn describe_numbers(estimate: &NumberEstimate) -> String {
         format!("{value} (95 % confidence interval {low} to {high})")
     };
     let mut text = format!(
-        "root mean squared error: {}; always saying the mean: {}\n\
-         mean absolute error: {}; always saying the median: {}\n\
+        "root mean squared error: {}; always predicting the mean: {}\n\
+         mean absolute error: {}; always predicting the median: {}\n\
          variance explained (R2): {}\n",
         figure(rmse),
         short_number(*mean_rmse),
@@ -165,7 +165,7 @@ pub fn describe_numbers(estimate: &NumberEstimate) -> String {
         figure(r2),
     );
     if rmse.value >= *mean_rmse {
-        text.push_str("warning: this is no better than always saying the mean\n");
+        text.push_str("warning: this is no better than always predicting the mean\n");
     }
     text
 }

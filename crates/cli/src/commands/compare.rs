@@ -183,7 +183,7 @@ impl Report<'_> {
             self.compared.n_folds
         );
         let (class, error) = &self.compared.majority;
-        let _ = writeln!(text, "always saying `{class}` would be wrong for {}\n", percent(*error));
+        let _ = writeln!(text, "always predicting `{class}` would be wrong for {}\n", percent(*error));
         let head = ["algorithm", "error", "spread", "mistakes", "margin", "time", "model"];
         let mut table = vec![head.map(str::to_owned).to_vec()];
         for result in &self.compared.trials {

@@ -122,7 +122,7 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
     );
     if let Some(label) = &data.label {
         let why = match label {
-            LabelFound::Named(_) => "as you said",
+            LabelFound::Named(_) => "your --label",
             LabelFound::ByName(_) => "by its name",
             LabelFound::Guessed(_) => "a guess; choose with --label",
         };

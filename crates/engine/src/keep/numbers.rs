@@ -30,16 +30,16 @@ pub struct NumberEstimate {
     pub rmse: Spread,
     /// The mean absolute residual.
     pub mae: Spread,
-    /// The share of the variance that is explained: 1 is perfect, 0 as good as always saying the mean.
+    /// The share of the variance that is explained: 1 is perfect, 0 as good as always predicting the mean.
     pub r2: Spread,
-    /// The root mean squared residual of always saying the mean of the rows learned from.
+    /// The root mean squared residual of always predicting the mean of the rows learned from.
     pub mean_rmse: f64,
-    /// The mean absolute residual of always saying the median of the rows learned from.
+    /// The mean absolute residual of always predicting the median of the rows learned from.
     pub median_mae: f64,
 }
 
 impl NumberEstimate {
-    /// Judges predictions beside those of always saying the mean and the median.
+    /// Judges predictions beside those of always predicting the mean and the median.
     pub fn new(targets: &[f64], predicted: &[f64], means: &[f64], medians: &[f64]) -> Self {
         let residuals =
             |numbers: &[f64]| targets.iter().zip(numbers).map(|(t, p)| t - p).collect::<Vec<f64>>();
