@@ -453,6 +453,13 @@ fn curves_of_scores_and_probabilities_are_square_and_their_words_apart() {
                     assert!((-0.01..=1.01).contains(&x) && (-0.01..=1.01).contains(&y), "{kind}: {x}, {y}");
                 }
                 assert!(picture.contains("class=\"mark "), "{kind} of {file}");
+                // A curve has the colour of its class; what is there to compare with has none, nor that of mistakes.
+                if file == "breast_cancer.csv" {
+                    let beside = if kind == "precision-recall" { "level" } else { "curve" };
+                    for class in ["curve s-class1", "mark f-paper s-class1", &format!("{beside} s-faint")] {
+                        assert!(picture.contains(&format!("class=\"{class}\"")), "{class}: {kind}");
+                    }
+                }
             }
         }
     }

@@ -32,7 +32,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let right = vec![(both.low, both.low), (both.high, both.high)];
     let series = vec![
         cloud.series(|truth, predicted| (predicted, truth)),
-        Series::new("predicted = true", right).dashed().colour(6),
+        Series::new("predicted = true", right).dashed(),
     ];
     let title = settings.title(|| format!("True and predicted {}, {}", cloud.name, subject.source));
     let lines = Lines {

@@ -122,10 +122,10 @@ fn draw_norms(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<
     if growth.plain {
         let steps: Vec<f64> = (0..=200).map(|k| last * f64::from(k) / 200.0).collect();
         let above = steps.iter().map(|step| (*step, growth.radius * step.sqrt())).collect();
-        series.push(Series::new("at most R √M", above).dashed());
+        series.push(Series::new("at most R √M", above).dashed().colour(1));
         if let Some(margin) = margin {
             let below = vec![(0.0, 0.0), (last, margin * last)];
-            series.push(Series::new("at least γ M", below).dashed());
+            series.push(Series::new("at least γ M", below).dashed().colour(2));
         }
     }
     let name = subject.spec.entry().info.name;

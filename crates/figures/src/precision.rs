@@ -7,7 +7,7 @@ use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
 use rosenblatt::Task;
 use rosenblatt::roc::precision_recall;
-use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Series};
+use rosenblatt_plot::{Canvas, Ink, Level, Lines, Picture, PlotError, Series};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "precision-recall",
@@ -38,14 +38,15 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let is_alone = curves.len() == 1;
     let scale = Scale::of(subject, model);
     let (mut series, mut marks, mut levels) = (Vec::new(), Vec::new(), Vec::new());
-    for (colour, curve) in curves.into_iter().enumerate() {
+    for curve in curves {
+        let ink = Ink::Class(curve.class as usize);
         // Of points that find the same rows, all but the first are worse than it in every way.
         let found: Vec<usize> = (0..curve.points.len())
             .filter(|&place| place == 0 || curve.points[place].0 > curve.points[place - 1].0)
             .collect();
         let best: Vec<(f64, f64)> = found.iter().map(|&place| curve.points[place]).collect();
         let scores: Vec<f64> = found.iter().map(|&place| curve.thresholds[place]).collect();
-        marks.extend(scale.thresholds(&best, &scores, colour, is_alone));
+        marks.extend(scale.thresholds(&best, &scores, ink, is_alone));
         // Between two thresholds precision is that of the lower one, which is how it is averaged.
         let mut points = Vec::new();
         let mut before = 0.0;
@@ -54,7 +55,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
             before = recall;
         }
         let name = format!("{}: {:.3}", model.labels().name(curve.class), curve.average);
-        series.push(Series::new(name, points).bare().colour(colour));
+        series.push(Series::new(name, points).bare().ink(ink));
         if is_alone {
             levels.push(Level { name: format!("guessing: {:.3}", curve.share), value: curve.share });
         }

@@ -9,7 +9,7 @@ use crate::{Figure, Needs};
 use rosenblatt::Task;
 use rosenblatt::insight::interval;
 use rosenblatt::roc::reliability;
-use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Series};
+use rosenblatt_plot::{Canvas, Ink, Lines, Mark, Picture, PlotError, Series};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "reliability",
@@ -39,15 +39,17 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         ),
     ];
     let points: Vec<(f64, f64)> = told.bins.iter().map(|bin| (bin.said, bin.came_true)).collect();
+    // Of more than two classes, it is the probability of each in its turn.
+    let ink = told.class.map_or(Ink::Text, |class| Ink::Class(class as usize));
     let marks = told.bins.iter().map(|bin| {
         let rows = counted(bin.rows, "row", "rows");
         let note = format!("{rows}: said {:.3}, came true {:.3}", bin.said, bin.came_true);
         let span = Some(interval((bin.came_true * bin.rows as f64).round() as u64, bin.rows));
-        Mark { x: bin.said, y: bin.came_true, colour: 0, note, label: String::new(), span }
+        Mark { x: bin.said, y: bin.came_true, ink, note, label: String::new(), span }
     });
     let series = vec![
-        Series::new("observed", points).bare().colour(0),
-        Series::new("perfectly calibrated", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6),
+        Series::new("observed", points).bare().ink(ink),
+        Series::new("perfectly calibrated", vec![(0.0, 0.0), (1.0, 1.0)]).dashed(),
     ];
     let (x_name, y_name) = match told.class {
         Some(class) => {

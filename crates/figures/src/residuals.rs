@@ -34,7 +34,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     }
     let series = vec![
         cloud.series(|truth, predicted| (predicted, truth - predicted)),
-        Series::new("predicted = true", vec![(all.low, 0.0), (all.high, 0.0)]).dashed().colour(6),
+        Series::new("predicted = true", vec![(all.low, 0.0), (all.high, 0.0)]).dashed(),
     ];
     let title = settings.title(|| format!("Residuals of {}, {}", cloud.name, subject.source));
     let lines = Lines {

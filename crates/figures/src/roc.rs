@@ -6,7 +6,7 @@ use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
 use rosenblatt::roc::roc;
 use rosenblatt::{Model, Task};
-use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Range, Series, number};
+use rosenblatt_plot::{Canvas, Ink, Lines, Mark, Picture, PlotError, Range, Series, number};
 
 /// More curves than this are a thicket.
 pub(crate) const MOST_CURVES: usize = 8;
@@ -44,13 +44,14 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let is_alone = curves.len() == 1;
     let scale = Scale::of(subject, model);
     let (mut series, mut marks) = (Vec::new(), Vec::new());
-    for (colour, curve) in curves.into_iter().enumerate() {
-        marks.extend(scale.thresholds(&curve.points, &curve.thresholds, colour, is_alone));
+    for curve in curves {
+        let ink = Ink::Class(curve.class as usize);
+        marks.extend(scale.thresholds(&curve.points, &curve.thresholds, ink, is_alone));
         let name = format!("{}: {:.3}", model.labels().name(curve.class), curve.area);
-        series.push(Series::new(name, curve.points).bare().colour(colour));
+        series.push(Series::new(name, curve.points).bare().ink(ink));
     }
     notes.push(scale.about_marks(is_alone));
-    series.push(Series::new("chance", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6));
+    series.push(Series::new("chance", vec![(0.0, 0.0), (1.0, 1.0)]).dashed());
     let title = settings.title(|| format!("ROC curves, {}", subject.source));
     let lines = Lines {
         notes,
@@ -110,7 +111,7 @@ impl<'m> Scale<'m> {
         &self,
         points: &[(f64, f64)],
         thresholds: &[f64],
-        colour: usize,
+        ink: Ink,
         is_alone: bool,
     ) -> Vec<Mark> {
         let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
@@ -119,7 +120,7 @@ impl<'m> Scale<'m> {
             let ((x, y), (shown, _)) = (points[place], self.shown(thresholds[place]));
             let what = if matches!(self, Self::Scores) { "score" } else { "probability" };
             let note = format!("{what} {shown} or more: {x:.3} across, {y:.3} upwards");
-            Mark { x, y, colour, note, label: if is_alone { shown } else { String::new() }, span: None }
+            Mark { x, y, ink, note, label: if is_alone { shown } else { String::new() }, span: None }
         };
         // The last point whose rows are all given the class.
         let own = thresholds.iter().rposition(|threshold| threshold.is_finite() && self.shown(*threshold).1);

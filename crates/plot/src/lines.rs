@@ -12,6 +12,8 @@ const BINS: usize = 40;
 const FLOOR: f64 = 0.18;
 /// More points than this have no signs of their own.
 const MOST_SIGNS: usize = 25;
+/// What is there to compare with is no class, and no mistake.
+const NEUTRAL: Ink = Ink::Faint;
 
 /// A curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +22,8 @@ pub struct Series {
     pub name: String,
     /// Its points, from the left to the right.
     pub points: Vec<(f64, f64)>,
-    /// Its colour and sign; the next free one if none is given.
-    pub colour: Option<usize>,
+    /// Its ink; that of a class by its place if none is given, and of something to compare with a neutral one.
+    pub ink: Option<Ink>,
     /// Whether it has gaps.
     pub dashed: bool,
     /// Whether its points have signs, if they are few.
@@ -33,13 +35,13 @@ pub struct Series {
 impl Series {
     /// A curve.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, colour: None, dashed: false, signs: true, rows: Vec::new() }
+        Self { name: name.into(), points, ink: None, dashed: false, signs: true, rows: Vec::new() }
     }
 
-    /// The same with gaps, and without signs: something to compare with.
+    /// The same with gaps, without signs and in a neutral ink: something to compare with.
     #[must_use]
     pub fn dashed(self) -> Self {
-        Self { dashed: true, signs: false, ..self }
+        Self { dashed: true, signs: false, ink: Some(NEUTRAL), ..self }
     }
 
     /// The same as a bare line.
@@ -58,10 +60,16 @@ impl Series {
         self.signs && self.points.len() <= MOST_SIGNS
     }
 
-    /// The same in the colour of that number.
+    /// The same in the colour of that class.
     #[must_use]
     pub fn colour(self, colour: usize) -> Self {
-        Self { colour: Some(colour), ..self }
+        self.ink(Ink::Class(colour))
+    }
+
+    /// The same in this ink.
+    #[must_use]
+    pub fn ink(self, ink: Ink) -> Self {
+        Self { ink: Some(ink), ..self }
     }
 }
 
@@ -81,8 +89,8 @@ pub struct Mark {
     pub x: f64,
     /// Where it is, upwards.
     pub y: f64,
-    /// The colour of its curve.
-    pub colour: usize,
+    /// The ink of its curve.
+    pub ink: Ink,
     /// What it says when it is pointed at.
     pub note: String,
     /// What stands beside it, if anything does and there is room.
@@ -163,15 +171,15 @@ impl Lines {
         let high = if self.square { y.high } else { air.high };
         let y = Range { low: if y.low == 0.0 && y.high > 0.0 { 0.0 } else { air.low }, high };
         let axis = |name: &str, range, whole| Axis { whole, ..Axis::new(name, range) };
-        let colours: Vec<usize> =
-            self.series.iter().enumerate().map(|(number, series)| series.colour.unwrap_or(number)).collect();
+        let numbered = |(number, series): (usize, &Series)| series.ink.unwrap_or(Ink::Class(number));
+        let inks: Vec<Ink> = self.series.iter().enumerate().map(numbered).collect();
         let mut upwards = axis(&self.y_name, y, self.whole.1);
         if self.may_be_log {
             let levels = self.levels.iter().map(|level| level.value);
             upwards = upwards.log_if_flat(points().map(|point| point.1).chain(levels));
         }
         // Curves in a square end in the same corner or anywhere along its edge: keys beside their ends would be scattered.
-        let ends = self.ends(&colours);
+        let ends = self.ends(&inks);
         let (ends, legend) = if self.square {
             (Vec::new(), ends.into_iter().map(|(_, key)| key).collect())
         } else {
@@ -192,25 +200,25 @@ impl Lines {
         for level in &self.levels {
             let y = plot.place(x.low, level.value).y;
             let line = Outline::Line(vec![at(plot.area.x, y), at(plot.area.right(), y)]);
-            plot.add(Shape::new("level", line, Paint::stroke(Ink::Wrong, 2.0).dashed()).saying(&level.name));
+            plot.add(Shape::new("level", line, Paint::stroke(NEUTRAL, 2.0).dashed()).saying(&level.name));
         }
-        for (series, &colour) in self.series.iter().zip(&colours) {
+        for (series, &ink) in self.series.iter().zip(&inks) {
             let line: Vec<_> = series.points.iter().map(|&(x, y)| plot.place(x, y)).collect();
             if !series.rows.is_empty() {
                 for (&row, centre) in series.rows.iter().zip(line) {
-                    let paint = Paint::fill(Ink::Class(colour)).edged(Ink::Paper, 0.5);
+                    let paint = Paint::fill(ink).edged(Ink::Paper, 0.5);
                     let disc = Outline::Marker(Marker::Disc, centre, 2.5);
                     plot.add(Shape::new("dot", disc, paint).of_row(row));
                 }
                 continue;
             }
-            let paint = Paint { dashed: series.dashed, ..Paint::stroke(Ink::Class(colour), 2.5) };
+            let paint = Paint { dashed: series.dashed, ..Paint::stroke(ink, 2.5) };
             let outline = Outline::Line(simplified(&line, 0.1));
             plot.add(Shape::new("curve", outline, paint).saying(&series.name));
             if series.has_signs() {
                 for (number, centre) in line.into_iter().enumerate() {
-                    let sign = Outline::Marker(Marker::of_class(colour), centre, 4.5);
-                    let paint = Paint::fill(Ink::Class(colour)).edged(Ink::Paper, 1.0);
+                    let sign = Outline::Marker(Marker::of_class(class_of(ink)), centre, 4.5);
+                    let paint = Paint::fill(ink).edged(Ink::Paper, 1.0);
                     let (x, y) = series.points[number];
                     let note = format!("{}: {}, {}", series.name, crate::number(x), crate::number(y));
                     // Above the area, so that a point on its edge is whole.
@@ -254,9 +262,9 @@ impl Lines {
         for (mark, &centre) in self.marks.iter().zip(&centres) {
             if let Some((low, high)) = mark.span {
                 let line = Outline::Line(vec![plot.place(mark.x, low), plot.place(mark.x, high)]);
-                plot.add(Shape::new("span", line, Paint::stroke(Ink::Class(mark.colour), 1.5)));
+                plot.add(Shape::new("span", line, Paint::stroke(mark.ink, 1.5)));
             }
-            let paint = Paint::fill(Ink::Paper).edged(Ink::Class(mark.colour), 2.0);
+            let paint = Paint::fill(Ink::Paper).edged(mark.ink, 2.0);
             let sign = Outline::Marker(Marker::Disc, centre, 4.5);
             plot.above(Shape::new("mark", sign, paint).saying(&mark.note));
             if mark.label.is_empty() {
@@ -304,12 +312,12 @@ impl Lines {
     }
 
     /// What stands at the right end of every curve and level.
-    fn ends(&self, colours: &[usize]) -> Vec<(f64, Key)> {
-        let series = self.series.iter().zip(colours).map(|(series, &colour)| {
+    fn ends(&self, inks: &[Ink]) -> Vec<(f64, Key)> {
+        let series = self.series.iter().zip(inks).map(|(series, &ink)| {
             let swatch = if series.has_signs() || !series.rows.is_empty() {
-                Swatch::Class(colour)
+                Swatch::Class(class_of(ink))
             } else {
-                Swatch::Line(Ink::Class(colour), series.dashed)
+                Swatch::Line(ink, series.dashed)
             };
             let end = series.points.last().map_or(0.0, |point| point.1);
             (end, Key::new(swatch, series.name.clone()))
@@ -317,10 +325,15 @@ impl Lines {
         let levels = self
             .levels
             .iter()
-            .map(|level| (level.value, Key::new(Swatch::Line(Ink::Wrong, true), level.name.clone())));
+            .map(|level| (level.value, Key::new(Swatch::Line(NEUTRAL, true), level.name.clone())));
         let ends: Vec<(f64, Key)> = series.chain(levels).filter(|(_, key)| !key.label.is_empty()).collect();
         if ends.len() > 1 || !self.levels.is_empty() { ends } else { Vec::new() }
     }
+}
+
+/// The class whose sign goes with an ink.
+fn class_of(ink: Ink) -> usize {
+    if let Ink::Class(class) = ink { class } else { 0 }
 }
 
 /// Whether the line between two points meets a rectangle.

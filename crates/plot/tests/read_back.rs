@@ -347,7 +347,7 @@ fn all_charts(canvas: Canvas) -> Vec<(String, Picture)> {
     let marks = (0..6).map(|k| f64::from(k) / 6.0).map(|x| Mark {
         x,
         y: 0.98 * x,
-        colour: 0,
+        ink: Ink::Class(0),
         note: String::new(),
         label: format!("{:.2}", 1.0 - x),
         span: Some((0.5 * x, x)),
@@ -431,7 +431,7 @@ fn a_square_has_one_scale_and_its_marks_lie_on_their_curve() {
     let mark = Mark {
         x: 0.4,
         y: 0.4_f64.sqrt(),
-        colour: 0,
+        ink: Ink::Class(0),
         note: "score 2".to_owned(),
         label: "2".to_owned(),
         span: None,
@@ -572,7 +572,7 @@ fn words_beside_marks_keep_off_the_curves() {
     let marks = [6, 18, 30, 42, 54].map(|place: usize| Mark {
         x: points[place].0,
         y: points[place].1,
-        colour: 0,
+        ink: Ink::Class(0),
         note: String::new(),
         label: format!("0.{place:02}"),
         span: None,
