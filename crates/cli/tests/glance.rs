@@ -128,7 +128,10 @@ fn columns_rank_by_what_is_lost_without_them() {
     let shapes = bench.run("rosenblatt plot shapes --model t.model");
     assert!(shapes.stderr.contains("`rosenblatt plot shapes FILE --model t.model`"), "{}", shapes.stderr);
     bench.ok("rosenblatt report t.csv --model t.model");
-    assert!(fs::read_to_string(bench.path("t.html")).unwrap().contains("Columns that matter"));
+    let page = fs::read_to_string(bench.path("t.html")).unwrap();
+    let listed = page.split("Columns that matter").nth(1).unwrap().split("</table>").next().unwrap();
+    assert!(listed.contains("<td>\u{2212}0.") && !listed.contains("<td>-"), "{listed}");
+    assert!(!listed.contains("\u{2212}0.0000"), "{listed}");
 }
 
 #[test]

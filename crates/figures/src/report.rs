@@ -4,7 +4,7 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
-    TOP_FEATURES, by_spread, count, counted, describe_estimate, describe_feature, describe_probabilities,
+    TOP_FEATURES, by_spread, count, counted, decimals, describe_estimate, describe_feature, describe_probabilities,
     describe_training, list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
@@ -383,9 +383,11 @@ impl<'a> Report<'a> {
             let rows: Vec<Vec<Cell>> = (importance.columns.iter().take(MOST_COLUMNS))
                 .map(|column| {
                     let (low, high) = column.interval;
-                    let interval = format!("{low:.4} to {high:.4}");
-                    let rise = format!("{:.4}", column.rise);
-                    vec![Cell::Head(column.column.clone()), Cell::Number(rise), Cell::Number(interval)]
+                    // The sign that is as wide as a digit.
+                    let rise = |rise: f64| decimals(rise, 4).replace('-', "\u{2212}");
+                    let interval = format!("{} to {}", rise(low), rise(high));
+                    let name = Cell::Head(column.column.clone());
+                    vec![name, Cell::Number(rise(column.rise)), Cell::Number(interval)]
                 })
                 .collect();
             page.table(

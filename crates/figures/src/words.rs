@@ -26,7 +26,16 @@ pub fn percent(share: f64) -> String {
     if (99.95..100.0).contains(&percent) {
         return format!("{:.2} %", percent.min(99.99));
     }
-    if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+    format!("{} %", decimals(percent, if percent != 0.0 && percent < 10.0 { 2 } else { 1 }))
+}
+
+/// A number with this many decimals; what rounds to zero has no sign.
+pub(crate) fn decimals(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|letter| matches!(letter, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
 }
 
 /// The last part of a path; several sources are named by what they are.
@@ -237,7 +246,7 @@ fn map(model: &Model) -> Option<String> {
 pub fn list_importance(model: &Model) -> String {
     let Some(importance) = model.importance() else { return String::new() };
     let (what, spelt): (_, fn(f64) -> String) = match importance.measure {
-        Measure::LogLoss => ("log loss", |rise| format!("{rise:.3}")),
+        Measure::LogLoss => ("log loss", |rise| decimals(rise, 3)),
         Measure::Error => ("error", percent),
     };
     let (missed, others): (Vec<_>, Vec<_>) =
@@ -308,6 +317,8 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(percent(0.0123), "1.23 %");
         assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!([-0.000_04, -0.000_6].map(|rise| decimals(rise, 3)), ["0.000", "-0.001"]);
+        assert_eq!([-0.000_04, -0.000_6].map(percent), ["0.00 %", "-0.06 %"]);
         assert_eq!(percent(5_572.0 / 5_574.0), "99.96 %");
         assert_eq!((percent(0.999_999_9), percent(1.0)), ("99.99 %".to_owned(), "100.0 %".to_owned()));
     }
