@@ -420,7 +420,7 @@ impl<'a> Report<'a> {
         page.paragraph(&format!(
             "The features that contribute most in favour of each class{}: a feature's weight times its value \
              is its share of the score.",
-            by_spread(model)
+            by_spread(model, strong.iter().flatten())
         ));
         let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
             .map(|(name, top_features)| {

@@ -275,15 +275,25 @@ pub fn list_importance(model: &Model) -> String {
     )
 }
 
-/// What the numbers beside top features are, where they are not weights.
-pub fn by_spread(model: &Model) -> &'static str {
-    if model.variations().is_empty() { "" } else { ", by weight times spread (and share of rows)" }
+/// What the numbers beside these top features are, where they are not weights.
+pub fn by_spread<'a>(model: &Model, features: impl IntoIterator<Item = &'a TopFeature>) -> &'static str {
+    if model.variations().is_empty() {
+        ""
+    } else if features.into_iter().any(|feature| share(feature).is_some()) {
+        ", by weight times spread (and share of rows)"
+    } else {
+        ", by weight times spread"
+    }
+}
+
+/// In how many of the rows a feature is, unless in nearly all.
+fn share(feature: &TopFeature) -> Option<f64> {
+    feature.share.filter(|share| *share < 0.995)
 }
 
 /// A top feature, its contribution, and in how many of the rows it is, unless in nearly all.
 pub fn describe_feature(feature: &TopFeature) -> String {
-    let share = feature.share.filter(|share| *share < 0.995);
-    let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    let share = share(feature).map_or_else(String::new, |share| format!(" ({})", percent(share)));
     format!("{} {}{share}", feature.name, short_number(feature.contribution()))
 }
 
@@ -300,8 +310,9 @@ pub fn list_top_features(model: &Model) -> String {
     let features = top_features_by_class(model, TOP_FEATURES);
     for (name, features) in model.labels().names().iter().zip(features).take(FEW_CLASSES) {
         if !features.is_empty() {
+            let what = by_spread(model, &features);
             let features: Vec<String> = features.iter().map(describe_feature).collect();
-            let _ = writeln!(text, "top features for {name}{}: {}", by_spread(model), features.join(", "));
+            let _ = writeln!(text, "top features for {name}{what}: {}", features.join(", "));
         }
     }
     text
