@@ -103,12 +103,8 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
 
 /// A line for each class, under the given names.
 fn class_table(evaluation: &Evaluation, names: &[String], matrix: bool) -> String {
-    let mut head = vec!["true class".to_owned()];
-    if matrix {
-        // Many columns must be narrow to fit a terminal.
-        let prefix = if names.len() > 6 { "" } else { "as " };
-        head.extend(names.iter().map(|name| format!("{prefix}{name}")));
-    }
+    let mut head = vec![if matrix { "actual / predicted" } else { "class" }.to_owned()];
+    head.extend(names.iter().filter(|_| matrix).cloned());
     // The area needs the scores of all rows at once, which are not there if rows stay on disk.
     let has_areas = evaluation.auc.iter().any(Option::is_some);
     head.extend(["precision", "recall", "F1"].map(str::to_owned));

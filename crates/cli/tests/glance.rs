@@ -333,6 +333,10 @@ fn a_report_speaks_the_words_of_the_field() {
     let bench = Bench::new();
     bench.write("t.csv", noisy(240));
     let text = bench.ok("rosenblatt train t.csv --model t.model && rosenblatt inspect t.model");
+    assert!(text.contains("\nactual / predicted   no  yes  precision"), "{text}");
+    bench.ok("rosenblatt report t.csv --model t.model");
+    let page = fs::read_to_string(bench.path("t.html")).unwrap();
+    assert!(page.contains(">weights used</th>") && page.contains(">actual class</th>"), "{page}");
     for odd in ["read out", "at the limit of", "what the winner", "\u{1b}"] {
         assert!(!text.contains(odd), "{odd}: {text}");
     }

@@ -529,7 +529,7 @@ impl<'a> Report<'a> {
         let options = spec.options();
         let mut facts = vec![
             ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
-            ("read-out", spec.readout().to_string()),
+            ("weights used", spec.readout().to_string()),
             ("epochs", count(model.training_summary().totals.epochs)),
             ("order", spec.order().to_string()),
             ("bias", spec.bias().to_string()),

@@ -243,7 +243,7 @@ impl TaggerReport<'_> {
         };
         let mut facts = vec![
             ("algorithm", options.algorithm.clone()),
-            ("read-out", options.readout().to_owned()),
+            ("weights used", options.readout().to_owned()),
             ("attributes", features),
             ("labels before a label that it depends on", options.history.to_string()),
             ("sentences", count(summary.rows as u64)),
