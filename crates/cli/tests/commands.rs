@@ -324,8 +324,21 @@ fn reports_say_what_is_so() {
     has(&text, "the model itself learned from all rows but the 137 that decided when to stop");
     has(&text, "no longer fell; of 9 epochs tried, epoch 9 is kept, the last with the fewest errors");
     has(&bench.ok("rosenblatt inspect m.model"), "the model itself learned from all rows but the 137");
+    // So its training error is of both, whatever judges it, and the page agrees.
+    let both = "1,372 rows: 1,235 learned from, 137 that decided when to stop";
+    has(&text, &format!("of {both})"));
+    for flags in ["--folds 5", "--holdout 0.2"] {
+        let text = bench.ok(&format!("{train} {flags} --algorithm perceptron"));
+        has(&text, "the model itself learned from all rows but the 137 that decided when to stop");
+        has(&text, &format!("of {both})"));
+        bench.ok("rosenblatt report crates/data/bundled/banknote.csv --model m.model -o m.html");
+        let page = bench.ok("cat m.html");
+        has(&page, &format!("of {both}. It says"));
+        has(&page, "<strong>1,235</strong> <span>rows learned from");
+    }
     let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron --patience 0"));
     has(&text, "the model itself learned from all rows\n");
+    has(&text, "of 1,372 rows that it learned from)");
     // The probabilities of a race are not of held-out rows.
     let text = bench.ok(train);
     assert!(!text.contains("may be the more probable"), "{text}");

@@ -39,7 +39,7 @@ fn figures_of_the_training_file_are_of_rows_not_learned_from() {
         assert_eq!(printed["evaluation"]["confusion"], trained["held-out"]["confusion"], "{flags}");
         assert!(printed["evaluation"]["errors"].as_u64().unwrap() > 0, "{flags}");
         let page = fs::read_to_string(bench.path("t.html")).unwrap();
-        assert!(page.contains("<details><summary>The rows it learned from"), "{flags}");
+        assert!(page.contains("<details><summary>The training rows"), "{flags}");
         for kind in ["roc", "precision-recall", "reliability", "confusion", "margins"] {
             let drawn = json(&bench, &format!("rosenblatt plot {kind} t.csv --model t.model --json"));
             let notes = drawn["notes"].to_string();

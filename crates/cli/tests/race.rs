@@ -108,7 +108,7 @@ fn what_held_out_rows_said_stays_with_the_model() {
     for (flags, head, how) in [
         ("", "cross-validated error: ", "over 5 folds"),
         ("--folds 3", "cross-validated error: ", "over 3 folds"),
-        ("--holdout 0.2", "held-out error: ", "the model itself learned from all"),
+        ("--holdout 0.2", "held-out error: ", "the model itself learned from all rows"),
         ("-a perceptron --holdout 0.2 --no-refit", "held-out error: ", "on rows that it did not learn from"),
     ] {
         let trained = bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));

@@ -161,7 +161,7 @@ fn a_report_on_numbers_has_what_the_terminal_says() {
     }
     assert!(!page.contains("The same again"), "no command has the same estimate");
     let others = bench.ok("rosenblatt report houses.csv --model houses.model --training-rows");
-    assert!(others.contains("the 300 rows it learned from"), "{others}");
+    assert!(others.contains("the 300 rows it was trained on"), "{others}");
 }
 
 /// What other programs make of an export is in `export.rs`; here is what `predict` makes of the card and of JSON.

@@ -93,7 +93,7 @@ fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
     assert_eq!(printed["judged-on"], "other rows");
     bench.ok(&format!("rosenblatt train {data} --holdout 0 --model all.model"));
     let printed = bench.ok(&format!("rosenblatt report {data} --model all.model"));
-    assert!(printed.contains("it learned from"), "{printed}");
+    assert!(printed.contains("it was trained on"), "{printed}");
 }
 
 #[test]

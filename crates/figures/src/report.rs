@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
     TOP_FEATURES, by_spread, count, counted, decimals, describe_estimate, describe_feature, describe_probabilities,
-    describe_training, list_top_features, percent, short_number,
+    describe_training, describe_training_rows, list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -322,11 +322,11 @@ impl<'a> Report<'a> {
         if self.judged == Judged::HeldOut
             && let Ok(training) = evaluate(self.model, &self.seen.data)
         {
-            page.fold("The rows it learned from", |page| {
+            page.fold("The training rows", |page| {
                 page.paragraph(&format!(
                     "Training error: {} of {}. It says how well the model fits what it has seen, not what new rows may expect.",
                     percent(training.error()),
-                    counted(training.rows, "row", "rows")
+                    describe_training_rows(self.model, training.rows)
                 ));
                 tables(page, &training);
             });
@@ -357,11 +357,11 @@ impl<'a> Report<'a> {
         if self.judged == Judged::HeldOut
             && let Ok(training) = self.model.evaluate_numbers(&self.seen.data)
         {
-            page.fold("The rows it learned from", |page| {
+            page.fold("The training rows", |page| {
                 page.paragraph(&format!(
                     "Training error: {}, on {}. It says how well the model fits what it has seen, not what new rows may expect.",
                     short_number(training.rmse.value),
-                    counted(training.rows, "row", "rows")
+                    describe_training_rows(self.model, training.rows)
                 ));
             });
         }

@@ -27,7 +27,7 @@ pub enum Judged {
     SetAside,
     /// Those of its data that were held out when it was judged, by the same training without them.
     HeldOut,
-    /// Those it learned from.
+    /// Those it was trained on: what it learned from, and what decided when to stop.
     Learned,
     /// Others than those it learned from.
     Others,
@@ -54,7 +54,7 @@ impl Judged {
                 let rows = counted(n_rows, "held-out row", "held-out rows");
                 format!("judged on {rows} of its own data, each by the same training without it")
             }
-            Self::Learned => format!("judged on the {rows} it learned from: expect more errors on new rows"),
+            Self::Learned => format!("judged on the {rows} it was trained on: expect more errors on new rows"),
             Self::Others => format!("judged on {rows} that are not the data it was trained on"),
         }
     }

@@ -149,7 +149,8 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
             )
         }
         (None, true) => format!(
-            "held-out error: {line}\nof the same training without these rows; the model itself learned from all"
+            "held-out error: {line}\nof the same training without these rows; the model itself learned from {}",
+            describe_rows_of_folds(model)
         ),
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
     };
@@ -217,11 +218,23 @@ fn list_slopes(model: &Model) -> String {
     }
 }
 
-/// Which rows a model learned from that was cross-validated before.
+/// Which rows a model learned from that was judged by the same training without some of them.
 pub fn describe_rows_of_folds(model: &Model) -> String {
     match &model.training_summary().validation {
         Some(held) => format!("all rows but the {} that decided when to stop", count(held.rows as u64)),
         None => "all rows".to_owned(),
+    }
+}
+
+/// The rows that a training error is of: those that were learned from, and those that decided when to stop.
+pub fn describe_training_rows(model: &Model, rows: u64) -> String {
+    let all = counted(rows, "row", "rows");
+    match &model.training_summary().validation {
+        Some(held) => {
+            let (stopped, learned) = (held.rows as u64, rows.saturating_sub(held.rows as u64));
+            format!("{all}: {} learned from, {} that decided when to stop", count(learned), count(stopped))
+        }
+        None => format!("{all} that it learned from"),
     }
 }
 

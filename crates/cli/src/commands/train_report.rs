@@ -10,7 +10,7 @@ use rosenblatt::options::Classes;
 use rosenblatt::race::{Entrant, Race};
 use rosenblatt::recipe::{LabelFound, error_rates};
 use rosenblatt::{ClassWeights, Evaluation, Trained};
-use rosenblatt_figures::words::describe_rows_of_folds;
+use rosenblatt_figures::words::{describe_rows_of_folds, describe_training_rows};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
         }
         if let Some(training) = &numbers.training {
             let rmse = report::short_number(training.rmse.value);
-            let _ = writeln!(text, "training error (root mean squared, of rows it learned from): {rmse}");
+            let _ = writeln!(text, "training error (root mean squared, of training rows): {rmse}");
         }
     }
     let decides = report::list_importance(model) + &report::list_top_features(model);
@@ -168,24 +168,28 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
     let shown = held_out(trained).unwrap_or(training);
     let beside = report::beside_the_majority(&trained.model, shown);
     let learned = format!(
-        "training error: {} ({} of {} that it learned from)\n",
+        "training error: {} ({} of {})\n",
         percent(training.error()),
         count(training.errors),
-        counted(training.rows, "row", "rows")
+        describe_training_rows(&trained.model, training.rows)
     );
     match &trained.estimate {
         Some(estimate) => {
             text.push_str(&beside);
+            let summary = trained.model.training_summary();
+            let learned_from =
+                format!("the model itself learned from {}", describe_rows_of_folds(&trained.model));
             if !estimate.fold_errors.is_empty() {
                 let _ = writeln!(
                     text,
-                    "spread of {} folds: +- {}; the model itself learned from {}",
+                    "spread of {} folds: +- {}; {learned_from}",
                     estimate.fold_errors.len(),
                     percent(estimate.deviation()),
-                    describe_rows_of_folds(&trained.model)
                 );
+            } else if summary.estimate.is_some_and(|estimate| estimate.refitted) {
+                let _ = writeln!(text, "of the same training without these rows; {learned_from}");
             }
-            let _ = writeln!(text, "this assumes that {}", trained.model.training_summary().assumes());
+            let _ = writeln!(text, "this assumes that {}", summary.assumes());
             text.push_str(&learned);
         }
         None => text.push_str(&(learned + &beside)),
