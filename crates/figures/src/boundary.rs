@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 /// More points than this hide each other.
 const MOST_DOTS: usize = 2000;
+/// A row this many lengths of the others away from them is drawn in.
+const FAR: f64 = 3.0;
 /// This many weights are summed in no time.
 const CHEAP: usize = 2000;
 
@@ -317,8 +319,8 @@ impl<'a> Scene<'a> {
             [!matches!(self.view, View::Slice(_)) || self.faces(), matches!(self.view, View::Three)];
         let places = || self.places.iter().flatten();
         let most = [
-            Range::of_most(places().map(|place| place.0), has_zero[0]),
-            Range::of_most(places().map(|place| place.1), has_zero[1]),
+            Range::of_most(places().map(|place| place.0), has_zero[0], FAR),
+            Range::of_most(places().map(|place| place.1), has_zero[1], FAR),
         ];
         Self { most, ..self }
     }

@@ -19,6 +19,9 @@ pub(crate) const FIGURE: Figure = Figure {
     draw,
 };
 
+/// A bar says nothing of where in it a value lies, so a value this many lengths of the others away is drawn in.
+const FAR: f64 = 0.5;
+
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let all = match &subject.held_out {
@@ -69,7 +72,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
 /// The values, those far beyond nearly all others drawn in, so that a single one does not leave the rest a line; and how many
 /// that are.
 fn clipped(values: &[f64]) -> (Vec<f64>, u64) {
-    let Some(Range { low, high }) = Range::of_most(values.iter().copied(), true) else {
+    let Some(Range { low, high }) = Range::of_most(values.iter().copied(), true, FAR) else {
         return (values.to_vec(), 0);
     };
     let n_clipped = values.iter().filter(|value| !(low..=high).contains(*value)).count();
@@ -89,5 +92,8 @@ mod tests {
         assert_eq!((n_clipped, shown.len()), (1, 301));
         assert!(shown.iter().all(|value| value.abs() < 10.0));
         assert_eq!(clipped(&[]), (Vec::new(), 0));
+        let most = (0..300).map(|row| f64::from(row) / 15.0 - 10.0);
+        let (shown, n_clipped) = clipped(&most.chain([-28.9]).collect::<Vec<_>>());
+        assert!(n_clipped == 1 && shown.iter().all(|value| value.abs() <= 15.0), "{n_clipped}");
     }
 }

@@ -49,9 +49,8 @@ pub struct Range {
     pub high: f64,
 }
 
-/// One value in a hundred at each end may lie far out, which is more than this many lengths of all others away from them.
+/// One value in a hundred at each end may lie far out.
 const END: usize = 100;
-const FAR: f64 = 3.0;
 
 impl Range {
     /// The smallest range that holds all values, which must be finite. If one is not, the error names `what`
@@ -69,8 +68,8 @@ impl Range {
     }
 
     /// What to show where a few values lie so far out that all others would be a blot: the range of nearly all, with some air.
-    /// None where no value lies far out. With `zero`, the range holds 0.
-    pub fn of_most(values: impl IntoIterator<Item = f64>, zero: bool) -> Option<Self> {
+    /// None where no value lies further out than `far` lengths of the others. With `zero`, the range holds 0.
+    pub fn of_most(values: impl IntoIterator<Item = f64>, zero: bool, far: f64) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
         let n_ends = sorted.len() / END;
@@ -78,10 +77,11 @@ impl Range {
         let most = if zero { most.with(0.0) } else { most };
         let length = most.high - most.low;
         let (least, greatest) = (*sorted.first()?, *sorted.last()?);
-        let is_far = least < most.low - FAR * length || greatest > most.high + FAR * length;
+        let is_far = least < most.low - far * length || greatest > most.high + far * length;
+        let air = length * (far / 2.0).min(1.0);
         (is_far && length > 0.0 && length.is_finite()).then(|| Self {
-            low: (most.low - length).max(least.min(most.low)),
-            high: (most.high + length).min(greatest.max(most.high)),
+            low: (most.low - air).max(least.min(most.low)),
+            high: (most.high + air).min(greatest.max(most.high)),
         })
     }
 

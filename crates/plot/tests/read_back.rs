@@ -555,13 +555,13 @@ fn a_square_takes_the_width_it_needs() {
 fn a_few_values_far_out_do_not_decide_what_is_shown() {
     let most = |far: f64| {
         let values = (0..300).map(|row| f64::from(row) / 100.0).chain([far]);
-        Range::of_most(values, false)
+        Range::of_most(values, false, 3.0)
     };
     assert_eq!(most(3.5), None);
     let range = most(1700.0).unwrap();
     assert!(range.low == 0.0 && range.high > 2.9 && range.high < 7.0, "{range:?}");
-    assert_eq!(Range::of_most([0.0, 1.0, 1e9], false), None, "few rows are all shown");
-    assert_eq!(Range::of_most([], false), None);
+    assert_eq!(Range::of_most([0.0, 1.0, 1e9], false, 3.0), None, "few rows are all shown");
+    assert_eq!(Range::of_most([], false, 3.0), None);
 }
 
 /// Words beside marks stand on no curve, however ragged it is, and the keys of a square are one legend.
