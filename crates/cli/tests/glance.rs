@@ -340,6 +340,12 @@ fn a_report_speaks_the_words_of_the_field() {
     for odd in ["read out", "at the limit of", "what the winner", "\u{1b}"] {
         assert!(!text.contains(odd), "{odd}: {text}");
     }
+    if bench.run("script --version").code == Some(0) {
+        for line in ["inspect t.model", "report t.csv --model t.model"] {
+            let shown = bench.ok(&format!("NO_COLOR= TERM=xterm script -qec 'rosenblatt {line}' /dev/null"));
+            assert!(shown.contains("\u{1b}[1mcross-validated error: "), "{line}: {shown}");
+        }
+    }
     for word in ["weights: ", "while learning", "maximum number of epochs", "winner's held-out scores"] {
         assert!(text.contains(word), "{word}: {text}");
     }

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         summary["bytes"] = json!(size);
         return ui::print(&format!("{summary}\n"));
     }
-    ui::print(&match model.tagger() {
+    ui::print_report(&match model.tagger() {
         Some(tagger) => tagger::inspected(tagger),
         None => text(&model, size),
     })

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if ui::is_quiet() {
         return Ok(());
     }
-    ui::print(&format!("{text}report: {} ({})\n", output.display(), ui::bytes(page.len() as u64)))
+    ui::print_report(&format!("{text}report: {} ({})\n", output.display(), ui::bytes(page.len() as u64)))
 }
 
 fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Written, Failure> {
