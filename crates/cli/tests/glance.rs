@@ -127,6 +127,10 @@ fn columns_rank_by_what_is_lost_without_them() {
     assert_eq!(json(&bench, "rosenblatt inspect t.model --json")["importance"], trained["importance"]);
     let shapes = bench.run("rosenblatt plot shapes --model t.model");
     assert!(shapes.stderr.contains("`rosenblatt plot shapes FILE --model t.model`"), "{}", shapes.stderr);
+    // A bar of a category has its share of the rows beside its name, as the list of top features has.
+    bench.ok("rosenblatt train t.csv -a perceptron --model p.model");
+    let drawn = json(&bench, "rosenblatt plot weights --model p.model --json");
+    assert!(drawn["picture"].as_str().unwrap().contains(">rare=odd (1.25 %)<"), "{}", drawn["notes"]);
     bench.ok("rosenblatt report t.csv --model t.model");
     let page = fs::read_to_string(bench.path("t.html")).unwrap();
     let listed = page.split("Columns that matter").nth(1).unwrap().split("</table>").next().unwrap();

@@ -3,9 +3,10 @@
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes, size};
 use crate::subject::Subject;
+use crate::words::name_with_share;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::insight::{feature_name, weights_for};
+use rosenblatt::insight::weights_for;
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
@@ -147,6 +148,6 @@ fn strongest(model: &Model, class: u32, most: usize) -> Option<Vec<Bar>> {
     features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
     features.truncate(most);
     features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-    let bar = |feature: usize| Bar { name: feature_name(model, feature), value: weights[feature] };
+    let bar = |feature: usize| Bar { name: name_with_share(model, feature), value: weights[feature] };
     Some(features.into_iter().map(bar).collect())
 }

@@ -301,7 +301,19 @@ pub fn by_spread<'a>(model: &Model, features: impl IntoIterator<Item = &'a TopFe
 
 /// In how many of the rows a feature is, unless in nearly all.
 fn share(feature: &TopFeature) -> Option<f64> {
-    feature.share.filter(|share| *share < 0.995)
+    feature.share.and_then(rare)
+}
+
+/// A share of the rows, unless it is nearly all of them.
+fn rare(share: f64) -> Option<f64> {
+    (share < 0.995).then_some(share)
+}
+
+/// What a feature is called, and in how many of the rows it is, unless in nearly all.
+pub(crate) fn name_with_share(model: &Model, feature: usize) -> String {
+    let share = model.variation(feature).and_then(|one| rare(f64::from(one.share)));
+    let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    format!("{}{share}", feature_name(model, feature))
 }
 
 /// A top feature, its contribution, and in how many of the rows it is, unless in nearly all.
