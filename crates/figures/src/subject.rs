@@ -332,14 +332,21 @@ impl Subject {
 /// Of this many rows, one is for probabilities to be fitted on.
 const FITTED: usize = 4;
 
-/// The share of rows that are held out to judge by.
-pub(crate) const HOLDOUT: Setting = Setting::new("holdout", "share of rows held out", "0.2", Takes::Share);
+/// The share of rows that are held out to judge by. Its default depends: a face may judge a file as `train` does.
+pub(crate) const HOLDOUT: Setting = Setting::new(
+    "holdout",
+    "share of rows held out, by default 0.2 for curves; the others judge rows as `train` does",
+    "",
+    Takes::Share,
+);
+/// The share where nothing else is known.
+const USUAL_SHARE: f64 = 0.2;
 
 /// What was set of [`HOLDOUT`].
 pub(crate) fn holdout(settings: &Settings) -> Result<f64, FigureError> {
     let share =
         settings.parsed(&HOLDOUT, |text| text.parse().ok().filter(|share| (0.0..1.0).contains(share)))?;
-    Ok(share.unwrap_or(0.0))
+    Ok(share.unwrap_or(USUAL_SHARE))
 }
 
 /// Notes which rows a run makes a step for, if that is wanted.
