@@ -7,6 +7,7 @@ use super::certify_text as say;
 use crate::args::{DataArgs, seconds};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::report::short_number;
 use crate::ui;
 use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
@@ -198,16 +199,21 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Timed, Failure> {
     let limit = args.time;
     let name = sides.name();
     let watch = |step: certify::Progress<'_>| {
-        progress.show(None, || match step.margin {
-            Some((low, high)) => format!("{name}: {}, margin between {low:.6e} and {high:.6e}", step.doing),
-            None => format!("{name}: {}", step.doing),
-        });
+        progress.show(None, || format!("{name}: {}{}", step.doing, narrowed(step.margin)));
         let limit = if step.part == Part::Verdict { limit.mul_f64(VERDICT_SHARE) } else { limit };
         if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let question = Question { bias: args.bias != "none", gap: args.gap };
     let study = separation::study(data, sides, question, kernel, &watch)?;
     Ok(Timed { study, time: start.elapsed() })
+}
+
+/// Between which numbers the margin is by now. As long as the lower one is negative, it is no margin.
+fn narrowed(margin: Option<(f64, f64)>) -> String {
+    let known = margin.filter(|(low, _)| *low >= 0.0);
+    known.map_or_else(String::new, |(low, high)| {
+        format!(", margin between {} and {}", short_number(low), short_number(high))
+    })
 }
 
 fn check_file(args: &Args, path: &Path, data: &Dataset) -> Result<(), Failure> {
@@ -313,4 +319,15 @@ fn monotone(args: &Args, wishes: &str) -> Result<(), Failure> {
         ui::print(&asked.iter().map(|course| say::course(course)).collect::<String>())?;
     }
     broken.map_or(Ok(()), |broken| Err(Failure::Work(broken)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_few_digits_and_no_negative_margin() {
+        assert_eq!(narrowed(Some((0.784_464_5, 0.784_47))), ", margin between 0.784 and 0.784");
+        assert_eq!([narrowed(Some((-0.109_079_7, 8.7))), narrowed(None)], ["", ""]);
+    }
 }
