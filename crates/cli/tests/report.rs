@@ -120,6 +120,8 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     bench.ok("rosenblatt train crates/data/bundled/banknote.csv --model m.model");
     bench.ok("rosenblatt report crates/data/bundled/banknote.csv --model m.model -o page.html");
     let good = page(&bench, "page.html");
+    // Pictures of several parts are as wide as the page, where it is wide.
+    assert_eq!(good.matches("<figure class=\"wide\"><svg").count(), 2, "weights and curves");
     let found = tiles(&good);
     let places = ["cross-validated error", "error of always predicting the most common class"]
         .map(|what| found.find(what));

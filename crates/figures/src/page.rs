@@ -104,6 +104,15 @@ impl Page {
         let _ = writeln!(self.body, "<figure>{svg}<figcaption>{}</figcaption></figure>", escaped(caption));
     }
 
+    /// A picture whose parts stand side by side where there is room, and below one another on a telephone.
+    pub(crate) fn wide_picture(&mut self, wide: &str, narrow: &str, caption: &str) {
+        let caption = escaped(caption);
+        let _ = writeln!(
+            self.body,
+            "<figure class=\"wide\">{wide}{narrow}<figcaption>{caption}</figcaption></figure>"
+        );
+    }
+
     /// One of several things to look at: what it is, the picture of it, its words, and remarks with their names.
     pub(crate) fn card(
         &mut self,

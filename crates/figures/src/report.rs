@@ -46,6 +46,11 @@ const INTERVALS: [f64; 3] = [0.5, 0.9, 0.99];
 /// Narrow enough for a telephone; wider screens show it larger.
 const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper, may_shrink: false };
 
+/// What pictures of several parts are drawn on as well.
+const WIDE_PAPER: Canvas = Canvas { width: 900.0, height: 500.0, ..PAPER };
+/// The pictures of several parts.
+const OF_PARTS: [&str; 2] = ["weights", "curves"];
+
 /// A page about `model`, which is called `name`, judged on `data`, which comes from `source`: HTML that stands alone,
 /// without scripts.
 ///
@@ -163,13 +168,17 @@ impl<'a> Report<'a> {
 
     /// A picture, if it can be drawn of this model and this data.
     fn picture(&self, page: &mut Page, kind: &str, caption: &str) -> bool {
-        match draw(kind, &self.seen, &Settings::default(), PAPER) {
-            Ok(picture) => {
-                page.picture(&picture.svg(&Svg { ids: kind, inline: true, ..Svg::default() }), caption);
-                true
-            }
-            Err(_) => false,
+        let drawn = |canvas: Canvas, ids: &str| {
+            let picture = draw(kind, &self.seen, &Settings::default(), canvas).ok()?;
+            Some(picture.svg(&Svg { ids, inline: true, ..Svg::default() }))
+        };
+        let Some(narrow) = drawn(PAPER, kind) else { return false };
+        let wide = OF_PARTS.contains(&kind).then(|| drawn(WIDE_PAPER, &format!("{kind}-wide"))).flatten();
+        match wide {
+            Some(wide) => page.wide_picture(&wide, &narrow, caption),
+            None => page.picture(&narrow, caption),
         }
+        true
     }
 
     /// Looks the wrong rows up in the source they came from.
