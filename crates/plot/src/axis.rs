@@ -188,7 +188,7 @@ impl Axis {
             let step = chosen.len().div_ceil(most.max(2));
             chosen = chosen.into_iter().step_by(step).collect();
         }
-        chosen.into_iter().map(|value| (value, number(value))).collect()
+        chosen.into_iter().map(|value| (value, self.apart(value, number(value)))).collect()
     }
 
     /// The same, for counts.
@@ -214,14 +214,39 @@ impl Axis {
             step = step.ceil();
         }
         if !step.is_finite() {
-            return vec![(low, label(low, raw)), (high, label(high, raw))];
+            return vec![(low, self.label(low, raw)), (high, self.label(high, raw))];
         }
         let first = (low / step).ceil();
         let numbers = (0..=(2.0 * most) as u32).map(|k| (first + f64::from(k)) * step);
         let inside = numbers.filter(|value| (low..=high).contains(value));
-        let mut ticks: Vec<(f64, String)> = inside.map(|value| (value, label(value, step))).collect();
+        let mut ticks: Vec<(f64, String)> = inside.map(|value| (value, self.label(value, step))).collect();
         ticks.dedup_by(|a, b| a.1 == b.1);
         ticks
+    }
+
+    fn label(&self, value: f64, step: f64) -> String {
+        self.apart(value, label(value, step))
+    }
+
+    /// A label with its thousands apart. Of four digits that count nothing, as those of a year, they are not.
+    fn apart(&self, value: f64, label: String) -> String {
+        let least = if self.whole { 1e3 } else { 1e4 };
+        if value.abs() < least || label.contains('e') {
+            return label;
+        }
+        let digits = label.chars().take_while(|letter| *letter != '.').filter(char::is_ascii_digit).count();
+        let mut left = digits;
+        let mut text = String::new();
+        for letter in label.chars() {
+            if letter.is_ascii_digit() && left > 0 {
+                if left < digits && left.is_multiple_of(3) {
+                    text.push(',');
+                }
+                left -= 1;
+            }
+            text.push(letter);
+        }
+        text
     }
 }
 
@@ -275,6 +300,11 @@ mod tests {
         assert_eq!(labels(0.0, 0.1), ["0.00", "0.02", "0.04", "0.06", "0.08", "0.10"]);
         assert_eq!(labels(0.0, 1.25), ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]);
         assert_eq!(labels(0.0, 4e7), ["0", "1e7", "2e7", "3e7", "4e7"]);
+        // Counts have their thousands apart, and so have large values; years have not.
+        let counts = Axis::new("", Range { low: 0.0, high: 5e3 }).whole().ticks(4);
+        assert_eq!(counts[1..].iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["2,000", "4,000"]);
+        assert_eq!(labels(2000.0, 2010.0)[1], "2002");
+        assert_eq!(labels(-2e5, 1e5), ["\u{2212}200,000", "\u{2212}100,000", "0", "100,000"]);
         let whole = Axis::new("", Range { low: 1.0, high: 3.0 }).whole().ticks(8);
         assert_eq!(whole.iter().map(|tick| tick.0).collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
     }

@@ -45,7 +45,10 @@ impl Drawn {
         let ticks = |anchor: &str, at: &str| -> Vec<(f64, f64)> {
             let texts = elements.iter().filter(|element| element.get("text-anchor") == Some(anchor));
             let tick = |element: &Element| {
-                Some((element.number(at), element.text.replace('\u{2212}', "-").parse().ok()?))
+                Some((
+                    element.number(at),
+                    element.text.replace('\u{2212}', "-").replace(',', "").parse().ok()?,
+                ))
             };
             texts.filter_map(tick).collect()
         };
