@@ -233,7 +233,9 @@ fn every_lesson_prints_its_trace_and_leaves_its_film() {
         assert!(text.contains("round  epoch  row"), "{text}");
         assert!(
             text.contains(&format!("Open class/{lesson}.svg"))
-                && text.contains(&format!("in a browser; `rosenblatt playground class/{lesson}.csv`")),
+                && text.contains(&format!(
+                    "in a browser; `rosenblatt playground class/{lesson}.csv --settings \"order="
+                )),
             "{text}"
         );
         let film = fs::read_to_string(bench.path(&format!("class/{lesson}.svg"))).unwrap();

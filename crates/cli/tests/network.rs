@@ -95,7 +95,10 @@ fn lessons_are_drawn() {
     let explained = text.find("approximates any continuous curve").unwrap();
     assert!(table.len() > 7 && explained < text.find("hidden units  ").unwrap(), "{text}");
     assert!(
-        table[7].starts_with("64 ") && table[7].ends_with('%') && text.contains("lesson/approximation.svg")
+        text.contains("`rosenblatt playground --settings \"data=drawn-rings&")
+            && table[7].starts_with("64 ")
+            && table[7].ends_with('%')
+            && text.contains("lesson/approximation.svg")
     );
     let film = bench.ok("cat lesson/approximation.svg");
     assert!(film.contains("frame frame-6\"") && !film.contains("frame frame-7\""), "{}", film.len());

@@ -348,7 +348,8 @@ fn the_page_opens_a_table_and_finds_a_free_port() {
         taken.all()
     );
     // The usual port may be taken: the next free one is served on.
-    let (mut second, one) = serve(&[]);
+    let (mut second, one) = serve(&["my rows.csv", "--settings", "order=given&scaled="]);
+    assert!(one.ends_with("/#table=my%20rows.csv&order=given&scaled="), "{one}");
     let (mut third, other) = serve(&[]);
     assert_ne!(one, other);
     for child in [&mut first, &mut second, &mut third] {

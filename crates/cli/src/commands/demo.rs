@@ -43,6 +43,9 @@ pub(crate) struct Args {
 const APPROXIMATION: (&str, &str) =
     ("approximation", "Universal approximation: a curve, found by 1, 2, 4 .. 64 hidden units");
 
+/// Networks of more and more hidden units on the page, on rows that no line separates.
+const NETWORKS: &str = "data=drawn-rings&learner=mlp/hidden=1/rate:0.1&learner=mlp/hidden=4/rate:0.1";
+
 /// No lesson, but all of them.
 const LIST: (&str, &str) = ("list", "List the lessons");
 
@@ -131,7 +134,11 @@ fn approximate(folder: &Path) -> Result<(), Failure> {
         write_whole(&path, &bytes)?;
         ui::note(&format!("{name}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
     }
-    ui::print(&format!("\nOpen {} in a browser.\n", folder.join(format!("{name}.svg")).display()))
+    ui::print(&format!(
+        "\nOpen {} in a browser; `rosenblatt playground --settings \"{NETWORKS}\"` shows how many hidden units a\n\
+         boundary takes.\n",
+        folder.join(format!("{name}.svg")).display()
+    ))
 }
 
 /// Writes the rows of a lesson, and runs its commands as if typed.
@@ -152,9 +159,10 @@ fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
         .filter_map(|line| Some(folder.join(line.split_once(" -o ")?.1).display().to_string()))
         .collect();
     ui::print(&format!(
-        "\nOpen {} in a browser; `rosenblatt playground {}` steps through the rows in the page.\n",
+        "\nOpen {} in a browser; `rosenblatt playground {} --settings \"{}\"` steps through the rows in the page.\n",
         pictures.join(" and "),
-        folder.join(&file).display()
+        folder.join(&file).display(),
+        lesson.settings
     ))
 }
 

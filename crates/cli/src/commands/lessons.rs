@@ -10,9 +10,14 @@ pub(super) struct Lesson {
     pub(super) rows: &'static str,
     /// What is typed, after `rosenblatt`.
     pub(super) lines: &'static [&'static str],
+    /// The settings of the page that show the same, as its address has them.
+    pub(super) settings: &'static str,
     /// What was to be seen.
     pub(super) moral: &'static str,
 }
+
+/// Rows in the order of the file, and as they are.
+const PLAIN: &str = "order=given&scaled=";
 
 pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
@@ -20,6 +25,7 @@ pub(super) const LESSONS: &[Lesson] = &[
         about: "The logical AND is linearly separable: the perceptron finds a line",
         rows: blackboard::AND,
         lines: &["trace and.csv", "certify and.csv", "plot boundary and.csv --frames -o and.svg"],
+        settings: PLAIN,
         moral: "Every mistake turned the line a little; once a whole epoch went by without one, it stood still. The\n\
                 proof counts how many mistakes there can be at most, whatever the order of the rows.",
     },
@@ -28,6 +34,7 @@ pub(super) const LESSONS: &[Lesson] = &[
         about: "The exclusive OR is not linearly separable, and here is the proof",
         rows: blackboard::XOR,
         lines: &["trace xor.csv", "certify xor.csv", "plot boundary xor.csv --frames -o xor.svg"],
+        settings: PLAIN,
         moral: "The four steps of an epoch add up to nothing, so the perceptron goes round for ever. `demo kernel`\n\
                 separates these rows with one more feature.",
     },
@@ -40,6 +47,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "trace lecture.csv --bias none --to latex",
             "plot boundary lecture.csv --bias none --frames -o lecture.svg",
         ],
+        settings: "order=given&scaled=&bias=none",
         moral: "Three mistakes, then a clean epoch. `--zero`, `--mistake`, `--bias` and `--order` name the points on\n\
                 which textbooks disagree; `rosenblatt trace --help-all` lists them.",
     },
@@ -53,6 +61,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "plot boundary margin.csv --frames -o margin.svg",
             "plot boundary margin.csv --algorithm minover --scale none --epochs 2000 -o margin-widest.svg",
         ],
+        settings: PLAIN,
         moral: "The perceptron takes the first line that works; the widest road is what `minover` and support vector\n\
                 machines look for. Mistakes never exceed (R/margin)^2, both measured with the bias as a feature\n\
                 that is always 1, and here they stayed below it.",
@@ -67,6 +76,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "plot boundary voted.csv --frames -o voted.svg",
             "plot curves voted.csv --readouts last,averaged,voted -o voted-curves.svg",
         ],
+        settings: "order=given&scaled=&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/voted",
         moral: "The last hypothesis has just reacted to one row, and its error jumps from epoch to epoch. The average of\n\
                 all, each weighted by the rounds it survived, or a vote with the same weights, is steadier.",
     },
@@ -81,6 +91,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "plot boundary kernel.csv --cross x1,x2 --columns 1,3 --frames -o kernel.svg",
             "plot boundary kernel.csv --kernel poly --degree 2 -o kernel-poly.svg",
         ],
+        settings: "order=given&scaled=&learner=perceptron/last&learner=perceptron/last/kernel:polynomial,degree=2",
         moral: "With x1 times x2 as a third feature the weights settle on it alone. The polynomial kernel of degree 2\n\
                 holds that product among others, and computes with it without ever writing it down.",
     },
@@ -89,10 +100,11 @@ pub(super) const LESSONS: &[Lesson] = &[
         about: "The exclusive OR, learned by a network of two hidden units",
         rows: blackboard::XOR_BITS,
         lines: &[
-            "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5",
+            "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1",
             "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 \
              --frames=12 -o xor-mlp.svg",
         ],
+        settings: "order=given&scaled=&epochs=300&learner=mlp/hidden=2/rate:0.1",
         moral: "Each hidden unit has a line of its own, and the score adds up what they say of their sides: between the\n\
                 lines one class, beyond them the other. Back-propagation moved both lines at once, each as far as it\n\
                 had a part in the loss. `demo approximation` shows what ever more units can do.",
@@ -106,6 +118,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "trace order.csv --order shuffle-epoch --seed 1 --rounds 4",
             "plot boundary order.csv --order shuffle-epoch --seed 1 --frames -o order.svg",
         ],
+        settings: "order=shuffle-epoch&seed=1&scaled=",
         moral: "The perceptron steps on one row at a time, so that the order decides which mistakes it makes and which line\n\
                 it ends with. The bound (R/margin)^2 holds for every order. Shuffled epochs keep rows that are sorted by\n\
                 class from pulling the line to and fro.",
@@ -119,6 +132,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "trace rate.csv --bias none --rate 0.1",
             "plot boundary rate.csv --bias none --rate 0.1 --frames -o rate.svg",
         ],
+        settings: "order=given&scaled=&bias=none&learner=perceptron/last&learner=perceptron/last/rate:0.1",
         moral: "Every weight of the second run is a tenth of the first, every mistake is the same: a step of rate times x\n\
                 from zero scales the whole history, and a score keeps its sign. The rate matters for rules whose steps\n\
                 hang on the size of the score, such as logistic regression and networks.",
@@ -132,6 +146,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "trace scaling.csv --scale standard --rounds 4",
             "plot boundary scaling.csv --scale standard --frames -o scaling.svg",
         ],
+        settings: "order=given&scaled=1",
         moral: "Grams are thousands and metres are about one: a step moves the weight of the grams far and that of the metres\n\
                 hardly at all, so the first run goes on making mistakes. On one scale, the same rows take a few steps.\n\
                 `train` scales columns by itself.",
@@ -146,6 +161,7 @@ pub(super) const LESSONS: &[Lesson] = &[
             "trace multiclass.csv --multiclass one-vs-one --rounds 2",
             "plot boundary multiclass.csv --multiclass one-vs-one -o multiclass.svg",
         ],
+        settings: "order=given&scaled=&multiclass=one-vs-one",
         moral: "The apples lie between lemons and bananas, so that no line separates them from the rest: one line for each\n\
                 class against the rest goes round for ever. Every two classes are separable, so one line for each pair\n\
                 converges; the pairs then vote.",

@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// Table to show on the page
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Open the page with these settings, written as in its address after `#`, for instance order=given
+    #[arg(long, value_name = "SETTINGS", value_parser = settings)]
+    settings: Option<String>,
     #[arg(long, value_name = "N", help = format!(
         "Listen on this port of the loopback interface. 0 picks a free one [default: {PORT}, or the next free one]"
     ))]
@@ -43,10 +46,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     signals::be_careful();
     let table = args.file.as_deref().map(read).transpose()?;
     let playground = open(args.port, table.as_ref())?;
-    let state = match args.file.as_deref().and_then(Path::file_name) {
-        Some(name) => format!("#table={}", encoded(&name.to_string_lossy())),
-        None => String::new(),
-    };
+    let table = args.file.as_deref().and_then(Path::file_name);
+    let table = table.map(|name| format!("table={}", encoded(&name.to_string_lossy())));
+    let state: Vec<String> = table.into_iter().chain(args.settings.clone()).collect();
+    let state = if state.is_empty() { String::new() } else { format!("#{}", state.join("&")) };
     let address = format!("http://{}/{state}", playground.address()?);
     ui::print(&format!("the playground is at {address}\n"))?;
     if !args.no_open && io::stdout().is_terminal() {
@@ -54,6 +57,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     playground.run(|| signals::asked().is_some());
     signals::answer("the page is no longer served")
+}
+
+/// Settings that an address can hold as they are.
+fn settings(text: &str) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=&/:,;.-_+*%".contains(letter);
+    if text.chars().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err("it should be as in the page's address after `#`, for instance order=given".to_owned())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -86,7 +98,8 @@ fn open(port: Option<u16>, table: Option<&Vec<u8>>) -> Result<Playground, Failur
 fn show(address: &str) {
     let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
-        "windows" => ("cmd", &["/C", "start", ""]),
+        // Not by `cmd`, which takes the `&` of an address for the end of a command.
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
         _ => ("xdg-open", &[]),
     };
     let mut command = Command::new(program);
