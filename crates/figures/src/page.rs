@@ -186,7 +186,8 @@ mod tests {
         assert!(page.contains(&format!("{}…", "é".repeat(60))));
         assert!(page.contains(&format!("title=\"{}\"", "é".repeat(200))));
         // A table scrolls rather than break the words of its heads.
-        let breaks = |line: &str| line.contains("overflow-wrap: anywhere") && line.trim_start().starts_with("th");
+        let breaks =
+            |line: &str| line.contains("overflow-wrap: anywhere") && line.trim_start().starts_with("th");
         assert!(!page.lines().any(breaks));
     }
 }

@@ -4,8 +4,9 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
-    TOP_FEATURES, by_spread, count, counted, decimals, describe_estimate, describe_feature, describe_probabilities,
-    describe_training, describe_training_rows, list_top_features, percent, short_number,
+    TOP_FEATURES, by_spread, count, counted, decimals, describe_estimate, describe_feature,
+    describe_probabilities, describe_training, describe_training_rows, list_top_features, percent,
+    short_number,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};

@@ -54,7 +54,9 @@ impl Judged {
                 let rows = counted(n_rows, "held-out row", "held-out rows");
                 format!("judged on {rows} of its own data, each by the same training without it")
             }
-            Self::Learned => format!("judged on the {rows} it was trained on: expect more errors on new rows"),
+            Self::Learned => {
+                format!("judged on the {rows} it was trained on: expect more errors on new rows")
+            }
             Self::Others => format!("judged on {rows} that are not the data it was trained on"),
         }
     }

@@ -187,7 +187,7 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
                     percent(estimate.deviation()),
                 );
             } else if summary.estimate.is_some_and(|estimate| estimate.refitted) {
-                let _ = writeln!(text, "of the same training without these rows; {learned_from}");
+                let _ = writeln!(text, "{learned_from}");
             }
             let _ = writeln!(text, "this assumes that {}", summary.assumes());
             text.push_str(&learned);
