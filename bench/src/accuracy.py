@@ -18,7 +18,8 @@ processor time, packages loaded before.
 Numbers: root mean squared errors, as a share of what always predicting the mean gives, beside the linear learners of scikit-learn and
 those of curves and trees.
 
-Of these two parts as many tables are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it.
+Of these two parts as many learners are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it. What
+takes long comes last, so that a run that is ended early has most of its lines.
 
 Speed: seconds by the clock from file to model, of ours and of the peer with the least error there, each in a process of its own
 and in turns, on the rows of one split of each set of many rows. Of the peer also without loading its packages.
@@ -35,6 +36,7 @@ import sys
 import time
 import traceback
 import zlib
+from functools import partial
 from itertools import chain
 from multiprocessing import Pool
 
@@ -191,7 +193,7 @@ def with_shape(binary, train, test, folder, has_gaps, shape):
     more = ["--missing", "mean"] if has_gaps else []
     trained, judged, seconds = ours(binary, "table", train, test, folder, "--shape", shape, *more)
     areas = [each["auc"] for each in judged["classes"] if each["auc"] is not None]
-    return judged["error"], np.mean(areas), seconds, trained["data"].get("shape", "line")
+    return judged["error"], np.mean(areas), seconds, (trained["data"].get("shape") or "line").replace(",", ";")
 
 
 # Every third table goes to learners of curves and trees, which take minutes for some; all do where much runs side by side.
@@ -201,29 +203,37 @@ MOST_CLASSES = 10
 MOST_COLUMNS = 100
 
 
-# As many tables at once. Each is a process of one thread.
+# As many learners at once. Each is a process of one thread.
 JOBS = int(os.environ.get("ROSENBLATT_JOBS", "1"))
 
 
+def cost(task):
+    """Explainable boosting last, by the numbers it learns from and the curves it makes of them."""
+    who, _, x, y, *_ = task
+    n_classes = 1 if y.dtype.kind == "f" else len(set(y))
+    return who.startswith("ebm"), len(x) * x.shape[1] * (n_classes if n_classes > 2 else 1)
+
+
 def side_by_side(measure, tasks):
-    """The lines of `measure` for all tasks, the longest first; a task that fails is named and left out."""
+    """The line of `measure` for each task, the cheapest first; a task that fails is named and left out."""
     with Pool(JOBS) as pool:
-        for lines in pool.imap_unordered(measure, sorted(tasks, key=lambda task: -len(task[2])), chunksize=1):
-            print("".join(line + "\n" for line in lines), end="", flush=True)
+        for line in pool.imap_unordered(partial(taken, measure), sorted(tasks, key=cost), chunksize=1):
+            print(line, end="", flush=True)
 
 
-def take_turns(turns, name, split, line):
-    for who, turn in turns.items():
-        try:
-            yield line(who, *turn())
-        except Exception:
-            print(f"{name} {split} {who}: {traceback.format_exc(limit=-1)}", file=sys.stderr, flush=True)
-
-
-def curves_of(task):
-    name, x, y, split, binary, folder = task
-    folder = f"{folder}/{name}-{split}"
+def taken(measure, task):
+    """A line, or none. Files of a task lie in a folder of its own."""
+    who, name, x, y, split, binary, folder = task
+    folder = f"{folder}/{name}-{split}-{who}"
     os.makedirs(folder, exist_ok=True)
+    try:
+        return measure(who, name, x, y, split, binary, folder) + "\n"
+    except Exception:
+        print(f"{name} {split} {who}: {traceback.format_exc(limit=-1)}", file=sys.stderr, flush=True)
+        return ""
+
+
+def curves_of(who, name, x, y, split, binary, folder):
     has_gaps = bool(x.isna().any().any())
     n_numbers = sum(column.dtype.kind in "iuf" for _, column in x.items())
     shape = (name, str(len(y)), str(x.shape[1]), str(len(set(y))))
@@ -232,17 +242,13 @@ def curves_of(task):
     train, test = f"{folder}/train.csv", f"{folder}/test.csv"
     write(x, y, "table", learned, train)
     write(x, y, "table", fresh, test)
-    known = Known(folder, "curved.csv", 3)
-    turns = {f"ours-{way}": (lambda way=way: with_shape(binary, train, test, folder, has_gaps, way))
-             for way in ("line", "curves", "auto")} if binary else {}
-    if zlib.crc32(name.encode()) % PEERED == 0:
-        turns |= {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test)))
-                  for who in CURVED}
-
-    def line(who, error, area, seconds, *shapes):
-        return ",".join((*shape, str(split), who, f"{error},{seconds},{area},{n_numbers},{''.join(shapes)}"))
-
-    return list(take_turns(turns, name, split, line))
+    if who in CURVED:
+        known = Known(folder, "curved.csv", 3)
+        error, area, seconds = known.ask((*shape, str(split), who), lambda: curved_peer(who, train, test))
+        chosen = ""
+    else:
+        error, area, seconds, chosen = with_shape(binary, train, test, folder, has_gaps, who.removeprefix("ours-"))
+    return ",".join((*shape, str(split), who, f"{error},{seconds},{area},{n_numbers},{chosen}"))
 
 
 def curves(sets, binary, folder, n_splits, only):
@@ -252,7 +258,9 @@ def curves(sets, binary, folder, n_splits, only):
     for name, x, y in curved_sets(sets):
         if name not in seen and wanted(name, only):
             seen.add(name)
-            tasks += [(name, x, y, split, binary, folder) for split in range(n_splits)]
+            learners = [f"ours-{way}" for way in ("line", "curves", "auto")] if binary else []
+            learners += CURVED if zlib.crc32(name.encode()) % PEERED == 0 else []
+            tasks += [(who, name, x, y, split, binary, folder) for split in range(n_splits) for who in learners]
     side_by_side(curves_of, tasks)
 
 
@@ -267,31 +275,24 @@ def curved_sets(sets):
             yield name, x, y
 
 
-def numbers_of(task):
-    name, x, y, split, binary, folder = task
-    folder = f"{folder}/{name}-{split}"
-    os.makedirs(folder, exist_ok=True)
+def numbers_of(who, name, x, y, split, binary, folder):
     learned, fresh = list(ShuffleSplit(split + 1, test_size=0.2, random_state=7).split(y))[split]
     train, test = f"{folder}/train.csv", f"{folder}/test.csv"
     write(x, y, "table", learned, train)
     write(x, y, "table", fresh, test)
     of_mean = float(np.sqrt(np.mean((y[fresh] - y[learned].mean()) ** 2)))
-    more = ["--task", "regression", *(["--missing", "mean"] if x.isna().any().any() else [])]
-
-    def our_numbers(*shape):
-        trained, judged, seconds = ours(binary, "table", train, test, folder, *more, *shape)
-        return judged["rmse"]["value"], seconds, trained["data"].get("shape") or "line"
-
-    def peer_numbers(who):
+    chosen = ""
+    if who in NUMBER_PEERS:
         start = time.process_time()
         judge = fit_numbers(who, train)
-        return judge(test), time.process_time() - start, ""
-
-    turns = {"ours": our_numbers, "ours-line": lambda: our_numbers("--shape", "line")} if binary else {}
-    turns |= {who: (lambda who=who: peer_numbers(who)) for who in NUMBER_PEERS}
-    shape = (name, str(len(y)), str(x.shape[1]), "0", str(split))
-    return list(take_turns(turns, name, split,
-                           lambda who, error, seconds, what: ",".join((*shape, who, f"{error / of_mean},{seconds},,,{what}"))))
+        seconds = time.process_time() - start
+        error = judge(test)
+    else:
+        more = ["--task", "regression", *(["--missing", "mean"] if x.isna().any().any() else []),
+                *(["--shape", "line"] if who == "ours-line" else [])]
+        trained, judged, seconds = ours(binary, "table", train, test, folder, *more)
+        error, chosen = judged["rmse"]["value"], (trained["data"].get("shape") or "line").replace(",", ";")
+    return ",".join((name, str(len(y)), str(x.shape[1]), "0", str(split), who, f"{error / of_mean},{seconds},,,{chosen}"))
 
 
 def numbers(sets, binary, folder, n_splits, only):
@@ -301,7 +302,9 @@ def numbers(sets, binary, folder, n_splits, only):
     for name, x, y in sets:
         if wanted(name, only):
             rows = np.sort(np.random.RandomState(1).permutation(len(y))[:MOST])
-            tasks += [(name, x.iloc[rows].reset_index(drop=True), y[rows], split, binary, folder) for split in range(n_splits)]
+            x, y = x.iloc[rows].reset_index(drop=True), y[rows]
+            learners = [*(["ours", "ours-line"] if binary else []), *NUMBER_PEERS]
+            tasks += [(who, name, x, y, split, binary, folder) for split in range(n_splits) for who in learners]
     side_by_side(numbers_of, tasks)
 
 
