@@ -57,3 +57,10 @@ pub(crate) fn export_help(how: &str) -> String {
     let names = catalogue().names("export").join(", ");
     format!("{how} the model for other programs. Formats are {names}; `-` is stdout (models with weights)")
 }
+
+/// What the declaration of the setting with this flag says, for commands that have the flag without the whole declaration.
+pub(crate) fn meaning_of(flag: &str) -> &'static str {
+    let catalogue = catalogue();
+    let mut options = catalogue.options.iter().flat_map(|group| &group.options);
+    options.find(|option| option.flag == Some(flag)).map_or("", |option| option.meaning)
+}

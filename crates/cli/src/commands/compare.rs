@@ -5,7 +5,7 @@
 
 use super::tagger;
 use crate::args::{DataArgs, KernelArgs, NetworkArgs, SENTENCES, Spoken};
-use crate::choices::choice;
+use crate::choices::{choice, meaning_of};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
@@ -55,8 +55,8 @@ pub(crate) struct Args {
     /// Seed of every random choice
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
-    /// How more than two classes are separated
-    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
+    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>(),
+        help = meaning_of("multiclass"))]
     multiclass: Classes,
     /// Print the result as JSON
     #[arg(long)]
