@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Features, labels and scores of the same rows, as CSV, and the model in ONNX: the script compares.
-const CASES: [(&str, &str); 16] = [
+const CASES: [(&str, &str); 19] = [
     ("banknote.csv", ""),
     ("banknote.csv", "--scale unit-norm --zero plus"),
     ("banknote.csv", "--scale min-max --algorithm pa1 --calibrate none"),
@@ -27,6 +27,9 @@ const CASES: [(&str, &str); 16] = [
     ("iris.csv", "--label petal_length --ignore species"),
     ("iris.csv", "--label petal_length --ignore species --shape bend(knots=5) -a ridge"),
     ("iris.csv", "--label sepal_width --ignore species --scale unit-norm -a huber"),
+    ("two.csv", "--ignore kind --missing own --shape bend(knots=4,crosses=2)"),
+    ("three.csv", "--ignore kind --missing own --shape bend(knots=10,crosses=2)"),
+    ("whole.csv", "--ignore kind --shape bend(knots=4,crosses=1) --multiclass one-vs-one"),
 ];
 
 /// A Python that can import these.
@@ -70,6 +73,37 @@ fn mixed_table(label: &str) -> String {
         );
     }
     text
+}
+
+/// A table in which two columns count together, and two others, too; `tide` is a third value of the class, or what the class
+/// is made of. Of the first 40 rows none lacks anything.
+fn crossed_table(n_classes: usize, has_holes: bool) -> String {
+    let mut text = "\"net \"\"pay\"\"\",it's,kind,wind */,depth,class\n".to_owned();
+    for row in 0..900_usize {
+        let part = |times: usize, of: usize| (row * times % of) as f64 / of as f64 - 0.5;
+        let cells = [part(389, 900), part(7, 31) * 80.0, part(487, 900) * 1e4, part(5, 13) + 3.0];
+        let kind = ["plain", "odd"][row / 7 % 2];
+        let noise = part(613, 900) * 0.1;
+        let tide = cells[0] * cells[1] / 10.0 + cells[2] * (cells[3] - 3.0) / 1.5e3 + noise;
+        let class = match n_classes {
+            2 => ["low", "high"][usize::from(tide > 0.0)].to_owned(),
+            3 if tide.abs() < 0.5 => "mid".to_owned(),
+            3 => ["low", "high"][usize::from(tide > 0.0)].to_owned(),
+            _ => tide.to_string(),
+        };
+        let lacks = |place: usize| has_holes && row >= 40 && (row + 3 * place).is_multiple_of(11 + 2 * place);
+        let cell = |place: usize| if lacks(place) { "NaN".to_owned() } else { cells[place].to_string() };
+        let _ = writeln!(text, "{},{},{kind},{},{},{class}", cell(0), cell(1), cell(2), cell(3));
+    }
+    text
+}
+
+/// Of two classes, of three with holes and without, and of numbers.
+fn write_crossed(bench: &Bench) {
+    bench.write("two.csv", crossed_table(2, true));
+    bench.write("three.csv", crossed_table(3, true));
+    bench.write("whole.csv", crossed_table(3, false));
+    bench.write("tide.csv", crossed_table(0, true));
 }
 
 /// A table whose names, categories and classes are code, comments, keywords and marks in one language or another.
@@ -151,6 +185,12 @@ fn other_engines_say_the_same() {
         ("numbers.csv", "--label wave --missing own --shape bend(knots=10) -a huber"),
         ("numbers.csv", "--label wave --missing mean"),
         ("numbers.csv", "--label wave --missing zero -a svr"),
+        ("two.csv", "--missing own --shape bend(knots=4,crosses=2)"),
+        ("two.csv", "--missing mean --shape bend(knots=10,crosses=2) --calibrate isotonic"),
+        ("whole.csv", "--shape bend(knots=4,crosses=1) --multiclass one-vs-one"),
+        ("three.csv", "--missing own --shape bend(knots=10,crosses=2)"),
+        ("three.csv", "--missing zero --shape bend(knots=4,crosses=2) --cost high=3"),
+        ("tide.csv", "--missing own --shape bend(knots=4,crosses=2) -a ridge"),
     ];
     let Some(plain) = python("sqlite3") else {
         eprintln!("skipped: no Python with sqlite3; name one with ROSENBLATT_PYTHON");
@@ -171,10 +211,13 @@ fn other_engines_say_the_same() {
     bench.write("mixed.csv", mixed_table("class"));
     bench.write("numbers.csv", mixed_table("wave"));
     bench.write("hostile.csv", hostile_table());
+    write_crossed(&bench);
     for (file, flags) in cases {
         let predicted =
             bench.run(&format!("rosenblatt train {file} --precision f64 --model m.model {}", shell(flags)));
         assert_eq!(predicted.code, Some(0), "{file} {flags}: {}", predicted.all());
+        let is_crossed = predicted.all().contains("pay\"*it's");
+        assert_eq!(flags.contains("crosses="), is_crossed, "{}", predicted.all());
         ask(&bench, file);
         for (engine, format, _) in engines.iter().filter(|(.., is_here)| *is_here) {
             let name = if *engine == "node" { "m.mjs" } else { &format!("m.{format}") };
@@ -320,6 +363,15 @@ fn what_is_no_sum_over_columns_is_refused_with_a_cure() {
     bench.ok(&format!("{train} --scale none"));
     let done = bench.run("rosenblatt inspect m.model --export scorecard out");
     assert!(done.stderr.contains("--shape bend"), "{}", done.all());
+    bench.write("two.csv", crossed_table(2, true));
+    bench.ok("rosenblatt train two.csv --missing own --shape 'bend(knots=4,crosses=2)' --model x.model");
+    let done = bench.run("rosenblatt inspect x.model --export scorecard out");
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(
+        done.stderr.contains("crosses columns") && done.stderr.contains("--shape curves"),
+        "{}",
+        done.all()
+    );
     bench.ok(&format!("{train} --shape 'bend(knots=3)' --cross petal_length,petal_width"));
     let done = bench.run("rosenblatt inspect m.model --export onnx out");
     assert!(done.stderr.contains("train without --cross"), "{}", done.all());
@@ -332,13 +384,16 @@ fn an_onnx_runtime_says_the_same() {
         return;
     };
     let bench = Bench::new();
+    write_crossed(&bench);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check_onnx.py");
     for (name, flags) in CASES {
-        let file = format!("crates/data/bundled/{name}");
-        bench.ok(&format!(
+        let file =
+            if bench.path(name).exists() { name.to_owned() } else { format!("crates/data/bundled/{name}") };
+        let trained = bench.ok(&format!(
             "rosenblatt train {file} --precision f64 --model m.model --export onnx m.onnx {}",
             shell(flags)
         ));
+        assert_eq!(flags.contains("crosses="), trained.contains("pay\"*it's"), "{trained}");
         let probable = ask(&bench, &file);
         let printed = bench.ok(&format!("{python} {} m.onnx {file} out.jsonl", script.display()));
         assert!(printed.contains("agree"), "{name} {flags}: {printed}");

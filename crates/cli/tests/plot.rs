@@ -297,6 +297,31 @@ fn every_kind_is_drawn_in_every_form() {
     assert!(svg(&bench, "norms.svg").contains("do not apply"));
 }
 
+/// In the picture and in the report.
+#[test]
+fn columns_that_count_together_are_heat_maps_after_the_curves() {
+    let bench = Bench::new();
+    let line = |row: usize| {
+        let (width, height) = (row * row % 877, row * 389 % 907);
+        let class = if (width > 450) == (height > 450) { "same" } else { "other" };
+        format!("{width},{height},{class}\n")
+    };
+    bench.write("board.csv", "width,height,class\n".to_owned() + &(1..=900).map(line).collect::<String>());
+    let shape = "--shape 'bend(knots=4,crosses=1)'";
+    bench.ok(&format!("rosenblatt train board.csv {shape} --holdout 0 --model board.model"));
+    let shown = bench.ok("rosenblatt plot shapes board.csv --model board.model");
+    let titles = ["width: moves", "height: moves", "width and height: move scores by"];
+    let places = titles.map(|title| shown.find(title).unwrap_or_else(|| panic!("{title} in {shown}")));
+    assert!(places[0].max(places[1]) < places[2], "{shown}");
+    bench.ok("rosenblatt plot shapes board.csv --model board.model --output board.svg");
+    let drawn = svg(&bench, "board.svg");
+    // Of four corners two speak for the class and two against it.
+    assert!(drawn.contains("class=\"heat f-for") && drawn.contains("class=\"heat f-against"), "{drawn}");
+    bench.ok("rosenblatt report board.csv --model board.model");
+    let page = fs::read_to_string(bench.path("board.html")).unwrap();
+    assert!(page.contains("what pairs of columns add together") && page.contains("class=\"heat f-for"));
+}
+
 #[test]
 fn weights_of_pixels_are_pictures() {
     let bench = Bench::new();

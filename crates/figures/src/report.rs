@@ -412,12 +412,13 @@ impl<'a> Report<'a> {
             return;
         }
         page.section("What the model goes by");
-        if model.schema().is_some_and(|schema| schema.bends.is_some()) {
-            self.picture(
-                page,
-                "shapes",
-                "What each column adds to the score, value by value, and how many rows have those values.",
-            );
+        if let Some(schema) = model.schema().filter(|schema| schema.bends.is_some()) {
+            let alone =
+                "What each column adds to the score, value by value, and how many rows have those values";
+            let more =
+                if schema.surfaces().is_empty() { "" } else { "; then what pairs of columns add together" };
+            let caption = format!("{alone}{more}.");
+            self.picture(page, "shapes", &caption);
         }
         let drawn =
             self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");

@@ -1,4 +1,5 @@
-//! The curve of every column that bends: how much its values add to a score, and how many rows have them.
+//! The curve of every column that bends: how much its values add to a score, and how many rows have them. After the curves
+//! what pairs of columns add together, in one scale of colours.
 
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
@@ -6,13 +7,15 @@ use crate::subject::Subject;
 use crate::{Figure, Needs};
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::data::Visitor;
-use rosenblatt::insight::{Curve, curves};
+use rosenblatt::insight::{Cross, Curve, crosses, curves};
 use rosenblatt::{Error, Model, Task};
-use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Ruler, Series, number};
+use rosenblatt_plot::{
+    Axis, Canvas, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
+};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "shapes",
-    about: "how much the values of each column that bends add to the score or number, and how many rows have them",
+    about: "how much the values of each column that bends add to the score or number, how many rows have them, and what crosses add",
     needs: Needs::Model,
     tasks: &[Task::Classes, Task::Numbers],
     textbook: false,
@@ -20,7 +23,15 @@ pub(crate) const FIGURE: Figure = Figure {
     draw,
 };
 
-const TOP: Setting = Setting::new("top", "how many columns, those that matter most", "6", Takes::AtLeast(1));
+/// A value this many lengths of the others away from them is drawn at the edge.
+const FAR: f64 = 3.0;
+
+const TOP: Setting = Setting::new(
+    "top",
+    "how many columns, and how many crosses, those that matter most",
+    "6",
+    Takes::AtLeast(1),
+);
 const CLASS: Setting =
     Setting::new("class", "the curves in favour of this class; of the last by default", "", Takes::Class);
 
@@ -48,23 +59,35 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     if columns.len() > most {
         notes.push(format!("The {most} of {} columns that matter most; `top` shows more.", columns.len()));
     }
-    let n_surfaces = model.schema().map_or(0, |schema| schema.surfaces().len());
-    if n_surfaces > 0 {
-        notes.push(format!("Left out: what pairs of columns add together, {n_surfaces} in all."));
+    let mut pairs = ranked_crosses(model, class, subject);
+    if !pairs.is_empty() {
+        let shown = match pairs.len() {
+            n_pairs if n_pairs > most => format!(", the {most} of {n_pairs} pairs that matter most"),
+            _ => String::new(),
+        };
+        notes.push(format!(
+            "Colours: what two columns add together, beside their curves{shown}; 0 is the mean of the rows."
+        ));
+        pairs.truncate(most);
     }
-    let is_alone = columns.len().min(most) == 1 || canvas.ruler == Ruler::Terminal || canvas.is_narrow();
+    let strongest = pairs.iter().map(Together::strongest).fold(0.0, f64::max);
+    let n_panels = columns.len().min(most) + pairs.len();
+    let is_alone = n_panels == 1 || canvas.ruler == Ruler::Terminal || canvas.is_narrow();
     let (width, height) = if is_alone {
         (canvas.width, canvas.height * 0.7)
     } else {
         (canvas.width * 0.65, canvas.height * 0.6)
     };
-    let panels: Result<Vec<Picture>, PlotError> = columns
-        .into_iter()
-        .take(most)
-        .map(|column| column.draw(class, moved, Canvas { width, height, ..canvas }))
-        .collect();
+    let canvas_of_panel = Canvas { width, height, ..canvas };
+    let mut panels = Vec::new();
+    for pair in pairs {
+        panels.push(pair.draw(&columns, (moved, strongest), canvas_of_panel)?);
+    }
+    let curves = columns.into_iter().take(most).map(|column| column.draw(class, moved, canvas_of_panel));
+    let mut curves = curves.collect::<Result<Vec<Picture>, PlotError>>()?;
+    curves.append(&mut panels);
     let title = settings.title(|| format!("Curves, {}", subject.source));
-    Ok(Picture::sheet(&title, &notes, panels?, if is_alone { 1 } else { 2 }, canvas.ruler))
+    Ok(Picture::sheet(&title, &notes, curves, if is_alone { 1 } else { 2 }, canvas.ruler))
 }
 
 /// A curve, and the rows that it was looked at with.
@@ -104,13 +127,91 @@ fn ranked(model: &Model, class: u32, subject: &Subject) -> Vec<Shown> {
         .zip(values)
         .map(|(curve, values)| {
             let heights: Vec<f64> = values.iter().map(|value| curve.height(*value)).collect();
-            let mean = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
-            let moved = heights.iter().map(|height| (height - mean).abs()).sum::<f64>();
-            Shown { curve, importance: moved / heights.len().max(1) as f64, values }
+            Shown { curve, importance: mean_and_importance(&heights).1, values }
         })
         .collect();
     shown.sort_by(|a, b| b.importance.total_cmp(&a.importance));
     shown
+}
+
+/// The mean of what is added to rows, and the mean of how far it is from that.
+fn mean_and_importance(heights: &[f64]) -> (f64, f64) {
+    let n_rows = heights.len().max(1) as f64;
+    let mean = heights.iter().sum::<f64>() / n_rows;
+    (mean, heights.iter().map(|height| (height - mean).abs()).sum::<f64>() / n_rows)
+}
+
+/// What two columns add together.
+struct Together {
+    cross: Cross,
+    /// What it adds to rows in the mean.
+    mean: f64,
+    importance: f64,
+}
+
+/// The crosses of a class, those first that move scores most over the rows.
+fn ranked_crosses(model: &Model, class: u32, subject: &Subject) -> Vec<Together> {
+    struct Heights<'a>(&'a [Cross], &'a [u32]);
+    impl Visitor for Heights<'_> {
+        type Output = Vec<Vec<f64>>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let Self(crosses, rows) = self;
+            let mut all = vec![Vec::new(); crosses.len()];
+            for &row in rows {
+                let entries: Vec<(usize, f64)> = examples.row(row as usize).entries().collect();
+                for (cross, heights) in crosses.iter().zip(&mut all) {
+                    heights.push(cross.of_row(entries.iter().copied()));
+                }
+            }
+            all
+        }
+    }
+    let all = crosses(model, class);
+    let heights = subject.data.visit(Heights(&all, &subject.rows));
+    let together = |(cross, heights): (Cross, Vec<f64>)| {
+        let (mean, importance) = mean_and_importance(&heights);
+        Together { cross, mean, importance }
+    };
+    let mut shown: Vec<Together> = all.into_iter().zip(heights).map(together).collect();
+    shown.sort_by(|a, b| b.importance.total_cmp(&a.importance));
+    shown
+}
+
+impl Together {
+    /// How far it is from its mean at most.
+    fn strongest(&self) -> f64 {
+        let [one, other] = self.cross.knots();
+        let corners = one.iter().flat_map(|x| other.iter().map(move |y| [*x, *y]));
+        corners.map(|corner| (self.cross.height(corner) - self.mean).abs()).fold(0.0, f64::max)
+    }
+
+    fn draw(
+        &self,
+        columns: &[Shown],
+        (moved, strongest): (&str, f64),
+        canvas: Canvas,
+    ) -> Result<Picture, PlotError> {
+        let Self { cross, mean, importance } = self;
+        let [one, other] = &cross.columns;
+        let axis = |name: &String, knots: &[f64]| {
+            let of_rows = columns.iter().find(|shown| shown.curve.column == *name);
+            let most = of_rows.and_then(|shown| Range::of_most(shown.values.iter().copied(), false, FAR));
+            let range = most.map_or_else(|| Range::of(name, knots.iter().copied()), Ok)?;
+            Ok::<Axis, PlotError>(Axis::new(name, range))
+        };
+        let [x, y] = cross.knots();
+        let height = |x: f64, y: f64| cross.height([x, y]) - mean;
+        let title = format!("{one} and {other}: move {moved} by {} in the mean", number(*importance));
+        let surface = Surface {
+            title,
+            notes: Vec::new(),
+            x: axis(one, x)?,
+            y: axis(other, y)?,
+            height: &height,
+            strongest,
+        };
+        surface.draw(canvas)
+    }
 }
 
 impl Shown {

@@ -1,8 +1,9 @@
-//! Numbers that form pictures: what the weights of pixels look like.
+//! Numbers that form pictures: what the weights of pixels look like, and how high something is over two axes.
 
-use crate::axis::{PlotError, number};
+use crate::axis::{Axis, PlotError, number};
 use crate::bars::on_paper;
-use crate::chart::{Canvas, LINE, SMALL, head};
+use crate::chart::{Canvas, Chart, Key, LINE, SMALL, Swatch, head};
+use crate::font::Ruler;
 use crate::ink::{HEAT_STEPS, Ink};
 use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
 use std::collections::BTreeMap;
@@ -110,6 +111,78 @@ impl Heat {
         let Some(&most) = sizes.last() else { return (0.0, false) };
         let common = sizes[(sizes.len() - 1) * 99 / 100];
         if sizes.len() >= FEWEST && most > FAR * common { (common, true) } else { (most, false) }
+    }
+}
+
+/// How large the spots of a surface are, in pixels: small squares, or letters.
+const SPOT: (f64, f64) = (6.0, 6.0);
+const LETTER: (f64, f64) = (10.0, 20.0);
+
+/// How high something is over two axes, in colours.
+pub struct Surface<'a> {
+    /// What it shows.
+    pub title: String,
+    /// What must be known of it.
+    pub notes: Vec<String>,
+    /// The axis that lies.
+    pub x: Axis,
+    /// The axis that stands.
+    pub y: Axis,
+    /// How high it is at a pair of values.
+    pub height: &'a dyn Fn(f64, f64) -> f64,
+    /// The height that has the strongest colour: the same for surfaces that are compared.
+    pub strongest: f64,
+}
+
+impl Surface<'_> {
+    /// Draws it.
+    pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
+        let key = |share: f64| {
+            let height = share * self.strongest;
+            let sign = if height > 0.0 { "+" } else { "" };
+            Key::new(Swatch::Patch(Ink::signed(share)), format!("{sign}{}", number(height)))
+        };
+        let shares: &[f64] = if self.strongest > 0.0 { &[1.0, 0.5, 0.0, -0.5, -1.0] } else { &[0.0] };
+        let chart = Chart {
+            title: self.title.clone(),
+            notes: self.notes.clone(),
+            x: self.x.clone(),
+            y: self.y.clone(),
+            legend: shares.iter().map(|share| key(*share)).collect(),
+            ..Chart::default()
+        };
+        let mut plot = chart.open(canvas);
+        let area = plot.area;
+        let spot = if canvas.ruler == Ruler::Terminal { LETTER } else { SPOT };
+        let count = |length: f64, spot: f64| (length / spot).round().clamp(1.0, 400.0);
+        let (across, down) = (count(area.width, spot.0), count(area.height, spot.1));
+        let mut tile = Tile { name: self.title.clone(), width: across as usize, values: Vec::new() };
+        for row in 0..down as usize {
+            for column in 0..tile.width {
+                let x = self.x.value((column as f64 + 0.5) / across);
+                let value = (self.height)(x, self.y.value(1.0 - (row as f64 + 0.5) / down));
+                if !value.is_finite() {
+                    let what = format!("the heights of {}", tile.name);
+                    return Err(PlotError::NotFinite { what, place: tile.values.len(), value });
+                }
+                tile.values.push(value);
+            }
+        }
+        for (ink, rings) in runs(&tile, self.strongest) {
+            // Whole pixels, so that neighbours leave no gap between them.
+            let moved = |rect: Rect| {
+                let (x, y) = (
+                    |x: f64| (area.x + area.width * x / across).round(),
+                    |y: f64| (area.y + area.height * y / down).round(),
+                );
+                let (left, top) = (x(rect.x), y(rect.y));
+                let (width, height) = (x(rect.right()) - left, y(rect.bottom()) - top);
+                Rect { x: left, y: top, width, height }.corners()
+            };
+            let rings = rings.into_iter().map(moved).collect();
+            plot.below(Shape::new("heat", Outline::Area(rings), Paint::fill(ink)));
+        }
+        Ok(plot.finish())
     }
 }
 

@@ -10,6 +10,7 @@
 //! | how values are spread | [`Histogram`] |
 //! | named values, for and against | [`Bars`] |
 //! | numbers that form pictures, such as weights of pixels | [`Heat`] |
+//! | how high something is over two axes | [`Surface`] |
 //! | which classes are taken for which | [`Confusion`] |
 //! | which labels follow which | [`Transitions`] |
 //! | anything else | [`Chart`], and shapes of your own |
@@ -61,7 +62,7 @@ pub use boundary::{Boundary, Dot};
 pub use chart::{Aspect, Canvas, Chart, Key, Plot, Swatch, note_lines};
 pub use confusion::Confusion;
 pub use font::Ruler;
-pub use heat::{Heat, Tile};
+pub use heat::{Heat, Surface, Tile};
 pub use histogram::Histogram;
 pub use ink::{HEAT_STEPS, Ink, Look, Rgb};
 pub use lines::{Level, Lines, Mark, Series};

@@ -4,8 +4,8 @@ mod reading;
 
 use reading::{Drawn, boxes, clashes, well_formed};
 use rosenblatt_plot::{
-    Aspect, Bar, Bars, Boundary, Canvas, Confusion, Dot, Heat, Histogram, Ink, Level, Lines, Look, Mark,
-    Picture, Range, Ruler, Series, Svg, Terminal, Tile, Verdict,
+    Aspect, Axis, Bar, Bars, Boundary, Canvas, Confusion, Dot, Heat, Histogram, Ink, Level, Lines, Look,
+    Mark, Picture, Range, Ruler, Series, Surface, Svg, Terminal, Tile, Verdict,
 };
 
 const W: [f64; 3] = [1.5, -2.0, 0.7];
@@ -288,8 +288,22 @@ fn other_charts_draw_their_numbers() {
     assert_eq!(svg.matches("class=\"heat ").count(), 3, "a zero is paper");
     let bad = Tile { name: "bad".to_owned(), width: 1, values: vec![f64::INFINITY] };
     assert!(Heat { tiles: vec![bad], ..heat }.draw(Canvas::default()).is_err());
+    let (saddle, nowhere) = (|x: f64, y: f64| x * y, |_: f64, _: f64| f64::NAN);
+    let svg = surface("saddle", &saddle).draw(Canvas::default()).unwrap().svg(&Svg::default());
+    well_formed(&svg);
+    for words in ["class=\"heat f-for20", "class=\"heat f-against20", ">+4<", ">-2<", ">across<", ">upwards<"]
+    {
+        assert!(svg.contains(words), "{words} in {svg}");
+    }
+    assert!(surface("nowhere", &nowhere).draw(Canvas::default()).is_err());
     let lines = Lines::new("", "x", "y", vec![Series::new("", vec![(0.0, f64::NAN)])]);
     assert!(lines.draw(Canvas::default()).is_err());
+}
+
+fn surface<'a>(title: &str, height: &'a dyn Fn(f64, f64) -> f64) -> Surface<'a> {
+    let axis = |name: &str| Axis::new(name, Range { low: -2.0, high: 2.0 });
+    let (x, y) = (axis("across"), axis("upwards"));
+    Surface { title: title.to_owned(), notes: Vec::new(), x, y, height, strongest: 4.0 }
 }
 
 fn written(count: u64) -> String {
@@ -340,6 +354,8 @@ fn all_charts(canvas: Canvas) -> Vec<(String, Picture)> {
         let meaning = ["against", "for"].map(str::to_owned);
         let heat = Heat { title: "Weights".to_owned(), notes: Vec::new(), meaning, tiles: tiles.collect() };
         all.push((format!("heat {n} {name}"), heat.draw(canvas).unwrap()));
+        let slope = |x: f64, y: f64| x + y;
+        all.push((format!("surface {n} {name}"), surface("Slope", &slope).draw(canvas).unwrap()));
     }
     let curve = |name: &str, end: f64| Series::new(name, vec![(0.0, 0.0), (0.5, end / 2.0), (1.0, end)]);
     let names = ["last", "averaged", "voted", "pocket", "a read-out with a long name"];

@@ -106,7 +106,17 @@ impl Server {
 
     /// The models it has taken in.
     pub fn models(&self) -> Vec<String> {
-        self.app.registry.slots().iter().map(|slot| slot.name.clone()).collect()
+        self.named(true)
+    }
+
+    /// The names of models in the folder that cannot be served; `/readyz` has the reasons.
+    pub fn not_served(&self) -> Vec<String> {
+        self.named(false)
+    }
+
+    fn named(&self, served: bool) -> Vec<String> {
+        let slots = self.app.registry.slots();
+        slots.iter().filter(|slot| slot.current().is_ok() == served).map(|slot| slot.name.clone()).collect()
     }
 
     /// Answers until `asked` says to stop: then requests are let end, and what was learned is saved.

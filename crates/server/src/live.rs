@@ -326,7 +326,7 @@ pub(crate) fn recover(
             }
             None
         }
-        Err(error) => return Err(damaged(error.to_string())),
+        Err(error) => return Err(damaged(format!("`{}.log`: {error}", places.version))),
     };
     Ok(Recovered { ongoing, keys, next, log, rows_in_log, snapshot_bytes })
 }

@@ -382,8 +382,12 @@ impl Registry {
     ) -> Result<Version, Problem> {
         let kept = read_plain(&state.path(entry.version, "model")).ok();
         let bytes = kept.as_deref().into_iter().chain([sent]).find(|bytes| sha256(bytes) == entry.sha256);
-        let bytes =
-            bytes.ok_or_else(|| damaged("the file of the version that is served is gone or changed"))?;
+        let bytes = bytes.ok_or_else(|| {
+            damaged(format!(
+                "`{name}.serve/{}.model`, the file of the version that is served, is missing or changed",
+                entry.version
+            ))
+        })?;
         if kept.as_deref() != Some(bytes) {
             self.note(
                 name,
@@ -564,7 +568,7 @@ impl Registry {
             [slot.state.path(number, "model"), sent].into_iter().filter_map(|path| read_plain(&path).ok());
         files
             .find(|bytes| sha256(bytes) == entry.sha256)
-            .ok_or_else(|| damaged("the file of this version is gone or changed"))
+            .ok_or_else(|| damaged(format!("`{}.serve/{number}.model` is missing or changed", slot.name)))
     }
 
     /// Ends all threads, each with a snapshot; one that has not ended by then writes nothing any more.

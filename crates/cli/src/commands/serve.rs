@@ -126,6 +126,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let models = server.models();
         let named = if models.is_empty() { "no models yet".to_owned() } else { models.join(", ") };
         ui::print(&format!("serving {named} at {scheme}://{address}, see {scheme}://{address}/docs\n"))?;
+        let broken = server.not_served();
+        if !broken.is_empty() {
+            ui::note(&format!("warning: not served: {}; /readyz has the reasons", broken.join(", ")));
+        }
         if args.tokens.is_none() && !address.ip().is_loopback() {
             ui::note(
                 "warning: every client that reaches this address may do everything; restrict it with --tokens",

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
-use rosenblatt_data::{Bend, Dataset, visit};
+use rosenblatt_data::{Bend, Dataset, Surface, visit};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -173,6 +173,47 @@ pub fn curves(model: &Model, class: u32) -> Vec<Curve> {
         Some(Curve { column, features, points, missing })
     };
     bends.columns.iter().filter_map(of_column).collect()
+}
+
+/// What two columns add together to the score of a class, beside the curve of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cross {
+    /// What the columns are called.
+    pub columns: [String; 2],
+    surface: Surface,
+    /// One for each feature of the surface.
+    weights: Vec<f64>,
+}
+
+impl Cross {
+    /// What it adds at a pair of values; `NaN` is a missing one.
+    pub fn height(&self, values: [f64; 2]) -> f64 {
+        self.surface.height(values, |place| self.weights[place])
+    }
+
+    /// What it adds to a row with these features.
+    pub fn of_row(&self, entries: impl Iterator<Item = (usize, f64)>) -> f64 {
+        let features = self.surface.features();
+        let own = entries.filter(|(feature, _)| features.contains(feature));
+        own.map(|(feature, product)| product * self.weights[feature - features.start]).sum()
+    }
+
+    /// Where its columns bend: between two knots of each it has no summit that is not at one of them.
+    pub fn knots(&self) -> [&[f64]; 2] {
+        self.surface.axes.each_ref().map(|axis| &axis.knots[..])
+    }
+}
+
+/// The crosses of a model, in favour of `class`, in the order in which they were found; none if it has no weights.
+pub fn crosses(model: &Model, class: u32) -> Vec<Cross> {
+    let Some(schema) = model.schema() else { return Vec::new() };
+    let surfaces = schema.bends.as_ref().map_or(&[][..], |bends| &bends.surfaces);
+    let Some(weights) = weights_for(model, class).filter(|_| !surfaces.is_empty()) else { return Vec::new() };
+    let cross = |(surface, columns): (&Surface, [String; 2])| {
+        let weights = weights.get(surface.features())?.to_vec();
+        Some(Cross { columns, surface: surface.clone(), weights })
+    };
+    surfaces.iter().zip(schema.surfaces()).filter_map(cross).collect()
 }
 
 /// Which classes the outputs of a model speak for, and against.

@@ -1,14 +1,14 @@
 //! A model as a sum over the columns of a table, and how its class is read from the sums: what formats are written from
 //! that hold the whole way from cells to a class. Of a model that predicts a number, the sum is the number.
 
-use super::{Export, bends, scaler};
+use super::{Export, bends, n_straight, scaler};
 use crate::calibration::Curve;
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::model::Model;
 use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, Multiclass, Zero};
-use rosenblatt_data::{Bend, Bends, Column, ColumnKind, Missing, Scaler, Scaling, Schema};
+use rosenblatt_data::{Bend, Bends, Column, ColumnKind, Missing, Scaler, Scaling, Schema, Surface};
 use std::ops::Range;
 
 /// The deviations from the mean that most rows are within.
@@ -24,6 +24,7 @@ pub(super) type Points = Vec<f64>;
 pub(super) struct Additive<'m> {
     pub(super) biases: Points,
     pub(super) parts: Vec<Part<'m>>,
+    pub(super) crosses: Vec<Cross>,
     pub(super) reading: Reading<'m>,
     /// Other columns that the table may have: the label, and those that were left out.
     pub(super) others: Vec<&'m str>,
@@ -36,6 +37,8 @@ pub(super) struct Part<'m> {
     pub(super) kind: Kind<'m>,
     /// What a missing value adds; `None` if the model has no answer to a row that lacks it.
     pub(super) missing: Option<Points>,
+    /// The number that a missing value counts as, if it does.
+    pub(super) fill: Option<f64>,
     /// Its features as the model sees them.
     pub(super) features: Range<usize>,
     /// By what a number was shifted before it was divided.
@@ -56,42 +59,119 @@ pub(super) enum Kind<'m> {
     Table { values: Vec<(&'m str, Points)>, other: Points },
 }
 
-/// A curve for each output.
-#[derive(Default)]
-pub(super) struct Bent {
-    /// Ascending, each with the heights there; empty if it is level.
-    pub(super) knots: Vec<(f64, Points)>,
+/// What two columns add together, beside what each adds.
+pub(super) struct Cross {
+    /// Their places among the parts.
+    pub(super) parts: [usize; 2],
+    /// Of the first column, with a curve of the second in the place of each height.
+    pub(super) surface: Bent<Bent>,
+}
+
+/// A curve for each output; of another kind of heights, what lies between them.
+#[derive(Clone)]
+pub(super) struct Bent<H = Points> {
+    /// Ascending, each with the height there; empty if it is level.
+    pub(super) knots: Vec<(f64, H)>,
     /// Values with heights of their own on top.
-    pub(super) values: Vec<(f64, Points)>,
+    pub(super) values: Vec<(f64, H)>,
     /// The height of a missing value, if it has one.
-    pub(super) missing: Option<Points>,
+    pub(super) missing: Option<H>,
+}
+
+/// What can be added up.
+pub(super) trait Height: Clone {
+    /// Adds so many times another of the same kind.
+    fn add(&mut self, other: &Self, times: f64);
+}
+
+impl Height for f64 {
+    fn add(&mut self, other: &Self, times: f64) {
+        *self += other * times;
+    }
+}
+
+impl Height for Points {
+    fn add(&mut self, other: &Self, times: f64) {
+        self.iter_mut().zip(other).for_each(|(sum, other)| sum.add(other, times));
+    }
+}
+
+/// Of curves over the same knots and values.
+impl<H: Height> Height for Bent<H> {
+    fn add(&mut self, other: &Self, times: f64) {
+        let points = self.knots.iter_mut().chain(&mut self.values).map(|(_, height)| height);
+        let levels = points.chain(&mut self.missing);
+        levels.zip(other.levels()).for_each(|(sum, other)| sum.add(other, times));
+    }
+}
+
+impl<H: Height> Bent<H> {
+    /// Of a column that bends, by the height of each of its features; a knot without one has `nothing`.
+    fn of(bend: &Bend, nothing: &H, own: impl Fn(usize) -> H) -> Self {
+        let n_hats = bend.n_hats();
+        let knots = bend.knots.iter().enumerate().filter(|_| n_hats > 0).map(|(number, knot)| {
+            // Of two knots the first has no hat.
+            let hat = if n_hats == 1 { number.checked_sub(1) } else { Some(number) };
+            (*knot, hat.map_or_else(|| nothing.clone(), &own))
+        });
+        Self {
+            knots: knots.collect(),
+            values: bend.values.iter().zip(n_hats..).map(|(value, place)| (*value, own(place))).collect(),
+            missing: bend.missing.then(|| own(bend.n_features() - 1)),
+        }
+    }
+
+    /// The heights at knots, of values, and of a missing value if it has one.
+    pub(super) fn levels(&self) -> impl Iterator<Item = &H> {
+        self.knots.iter().chain(&self.values).map(|(_, height)| height).chain(&self.missing)
+    }
+
+    /// The same with other heights.
+    pub(super) fn map<I>(&self, of: impl Fn(&H) -> I) -> Bent<I> {
+        let points = |points: &[(f64, H)]| points.iter().map(|(at, height)| (*at, of(height))).collect();
+        Bent {
+            knots: points(&self.knots),
+            values: points(&self.values),
+            missing: self.missing.as_ref().map(&of),
+        }
+    }
+
+    /// The height at a number, added to `sum`.
+    pub(super) fn at(&self, number: f64, mut sum: H) -> H {
+        let Self { knots, values, .. } = self;
+        let above = knots.partition_point(|(knot, _)| *knot <= number);
+        match (above.checked_sub(1).map(|low| &knots[low]), knots.get(above)) {
+            (Some((low, from)), Some((high, to))) => {
+                let share = (number - low) / (high - low);
+                sum.add(from, 1.0 - share);
+                sum.add(to, share);
+            }
+            (Some((_, only)), None) | (None, Some((_, only))) => sum.add(only, 1.0),
+            (None, None) => {}
+        }
+        if let Some((_, own)) = values.iter().find(|(value, _)| *value == number) {
+            sum.add(own, 1.0);
+        }
+        sum
+    }
+
+    /// The same with what the model makes of a missing value, if it has an answer.
+    pub(super) fn answering(mut self, nothing: &H, fill: Option<f64>, missing: Missing) -> Self {
+        self.missing = match fill {
+            Some(fill) => Some(self.at(fill, nothing.clone())),
+            None if missing == Missing::Own => Some(self.missing.unwrap_or_else(|| nothing.clone())),
+            None => None,
+        };
+        self
+    }
 }
 
 impl Kind<'_> {
     /// What a number adds to `points`.
     pub(super) fn of_number(&self, number: f64, mut points: Points) -> Points {
-        let mut add = |adds: &[f64], times: f64| {
-            for (sum, adds) in points.iter_mut().zip(adds) {
-                *sum += adds * times;
-            }
-        };
         match self {
-            Self::Line { slopes, .. } => add(slopes, number),
-            Self::Curve(Bent { knots, values, .. }) => {
-                let above = knots.partition_point(|(knot, _)| *knot <= number);
-                match (above.checked_sub(1).map(|low| &knots[low]), knots.get(above)) {
-                    (Some((low, from)), Some((high, to))) => {
-                        let share = (number - low) / (high - low);
-                        add(from, 1.0 - share);
-                        add(to, share);
-                    }
-                    (Some((_, only)), None) | (None, Some((_, only))) => add(only, 1.0),
-                    (None, None) => {}
-                }
-                if let Some((_, own)) = values.iter().find(|(value, _)| *value == number) {
-                    add(own, 1.0);
-                }
-            }
+            Self::Line { slopes, .. } => points.add(slopes, number),
+            Self::Curve(bent) => points = bent.at(number, points),
             Self::Table { .. } => {}
         }
         points
@@ -161,18 +241,22 @@ impl<'m> Additive<'m> {
         let weights = Weights::of(model, planes);
         let missing = model.schema().map_or(Missing::Error, |schema| schema.missing);
         let columns = model.schema().map_or(&[][..], |schema| &schema.columns);
-        let parts = if columns.is_empty() {
+        // The feature that each part begins with, before any bends.
+        let mut starts: Vec<usize> = Vec::new();
+        let parts: Vec<Part<'m>> = if columns.is_empty() {
             let names = model.feature_names().filter(|_| bends(model).is_none());
             let fill = (missing == Missing::Zero).then_some(0.0);
             let part = |feature: usize| {
                 let named = names.and_then(|names| names.get(feature).cloned());
                 weights.number(named.unwrap_or_else(|| format!("f{}", feature + 1)), feature, fill, missing)
             };
-            (0..weights.n_features()).map(part).collect()
+            starts.extend(0..weights.n_features());
+            starts.iter().copied().map(part).collect()
         } else {
             let mut start = 0;
             let part = |column: &'m Column| {
                 let feature = start;
+                starts.push(feature);
                 start += column.n_features();
                 match &column.kind {
                     ColumnKind::Number { fill, .. } => {
@@ -189,9 +273,20 @@ impl<'m> Additive<'m> {
             };
             columns.iter().map(part).collect()
         };
+        let cross = |surface: &Surface| {
+            // A column without features begins where the next one does.
+            let part = |axis: &Bend| starts.iter().rposition(|start| *start == axis.feature as usize);
+            let [one, other] = surface.axes.each_ref().map(part);
+            let pair = [one?, other?];
+            let fills = pair.map(|place| parts[place].fill);
+            Some(Cross { parts: pair, surface: weights.surface(surface, fills, missing) })
+        };
+        let surfaces = bends(model).map_or(&[][..], |bends| &bends.surfaces);
+        let crosses = surfaces.iter().filter(|surface| !surface.features().is_empty()).filter_map(cross);
+        let crosses = crosses.collect();
         let others = model.schema().into_iter().flat_map(|schema| schema.label.iter().chain(&schema.ignored));
         let others = others.map(String::as_str).collect();
-        Ok(Self { biases: weights.biases(), parts, reading: Reading::of(model), others })
+        Ok(Self { biases: weights.biases(), parts, crosses, reading: Reading::of(model), others })
     }
 
     /// What a reader of the file should know: what wrote it, and what it makes of what is missing.
@@ -223,6 +318,7 @@ impl<'m> Additive<'m> {
 /// Says why a model is no sum over columns, if it is none.
 pub(super) fn check(model: &Model, format: Export) -> Result<(), Error> {
     let has = |wanted: fn(&Schema) -> bool| model.schema().is_some_and(|schema| wanted(schema));
+    let is_crossed = bends(model).is_some_and(|bends| !bends.surfaces.is_empty());
     let is_unit = scaler(model).is_some_and(|scaler| scaler.scaling == Scaling::UnitNorm);
     let (why, cure) = if has(|schema| schema.texts().next().is_some() || schema.names.is_some()) {
         ("this model reads words", "export to onnx, json or csv, which weigh words")
@@ -232,11 +328,11 @@ pub(super) fn check(model: &Model, format: Export) -> Result<(), Error> {
         ("this model reads pictures", "export to onnx, json or csv, which weigh pixels")
     } else if has(|schema| !schema.crosses.is_empty()) {
         ("this model crosses columns", "train without {cross}")
-    } else if bends(model).is_some_and(|bends| !bends.surfaces.is_empty()) {
+    } else if is_crossed && format == Export::Scorecard {
         ("this model crosses columns", "train with {shape=curves}")
     } else if is_unit {
         ("this model divides each row by its length", "train with {scale=standard}")
-    } else if bends(model).is_some_and(|bends| bends.columns.iter().any(is_endless)) {
+    } else if bends(model).is_some_and(is_endless) {
         ("knots of a column are further apart than the largest number", "train on smaller numbers")
     } else if format == Export::Sql && model.labels().len() > MOST_COMPARED {
         ("a query compares every two classes, and these are too many", "export to c or javascript")
@@ -246,9 +342,11 @@ pub(super) fn check(model: &Model, format: Export) -> Result<(), Error> {
     Err(Error::NotASum { format: format.info().name, why, cure })
 }
 
-/// Whether two knots are further apart than numbers go.
-fn is_endless(bend: &Bend) -> bool {
-    bend.knots.windows(2).any(|pair| !(pair[1] - pair[0]).is_finite())
+/// Whether two knots of a column are further apart than numbers go.
+fn is_endless(bends: &Bends) -> bool {
+    let axes = bends.surfaces.iter().flat_map(|surface| &surface.axes);
+    let mut gaps = bends.columns.iter().chain(axes).flat_map(|bend| bend.knots.windows(2));
+    gaps.any(|pair| !(pair[1] - pair[0]).is_finite())
 }
 
 /// Weights of values as they stand in a table, neither scaled nor bent.
@@ -265,8 +363,7 @@ impl<'m> Weights<'m> {
 
     /// How many features there are before any bend.
     pub(super) fn n_features(&self) -> usize {
-        let Some(bends) = self.bends else { return self.planes.width() };
-        self.planes.width() + bends.columns.len() - bends.columns.iter().map(Bend::n_features).sum::<usize>()
+        self.bends.map_or(self.planes.width(), |bends| n_straight(bends, self.planes.width()))
     }
 
     /// By what a feature was shifted, then divided.
@@ -310,18 +407,21 @@ impl<'m> Weights<'m> {
         let bends = self.bends?;
         let bend = bends.columns.iter().find(|bend| bend.feature as usize == feature)?;
         let start = bends.place(feature).start;
-        let points = |place: usize| self.learned(start + place).to_vec();
-        let n_hats = bend.n_hats();
-        let knots = bend.knots.iter().enumerate().filter(|_| n_hats > 0).map(|(number, knot)| {
-            // Of two knots the first has no hat.
-            let hat = if n_hats == 1 { number.checked_sub(1) } else { Some(number) };
-            (*knot, hat.map_or_else(|| vec![0.0; self.planes.n_outputs()], points))
-        });
-        Some(Bent {
-            knots: knots.collect(),
-            values: bend.values.iter().zip(n_hats..).map(|(value, place)| (*value, points(place))).collect(),
-            missing: bend.missing.then(|| points(bend.n_features() - 1)),
-        })
+        Some(Bent::of(bend, &self.zeros(), |place| self.learned(start + place).to_vec()))
+    }
+
+    /// What two columns add together, missing values included.
+    pub(super) fn surface(&self, surface: &Surface, fills: [Option<f64>; 2], missing: Missing) -> Bent<Bent> {
+        let ([one, other], nothing) = (&surface.axes, self.zeros());
+        let curve = |heights: &dyn Fn(usize) -> Points| {
+            Bent::of(other, &nothing, heights).answering(&nothing, fills[1], missing)
+        };
+        let level = curve(&|_| nothing.clone());
+        let own = |place: usize| {
+            let start = surface.features().start + place * other.n_features();
+            curve(&|place| self.learned(start + place).to_vec())
+        };
+        Bent::of(one, &level, own).answering(&level, fills[0], missing)
     }
 
     fn zeros(&self) -> Points {
@@ -330,18 +430,15 @@ impl<'m> Weights<'m> {
 
     fn number(&self, name: String, feature: usize, fill: Option<f64>, missing: Missing) -> Part<'m> {
         let kind = match self.bent(feature) {
-            Some(bent) => Kind::Curve(bent),
+            Some(bent) => Kind::Curve(bent.answering(&self.zeros(), fill, missing)),
             None => Kind::Line { slopes: self.slopes(feature), usual: self.usual(feature) },
         };
-        let missing = match (fill, &kind) {
-            (Some(fill), _) => Some(kind.of_number(fill, self.zeros())),
-            (None, Kind::Curve(bent)) if missing == Missing::Own => {
-                Some(bent.missing.clone().unwrap_or_else(|| self.zeros()))
-            }
-            (None, _) => None,
+        let missing = match &kind {
+            Kind::Curve(bent) => bent.missing.clone(),
+            _ => fill.map(|fill| kind.of_number(fill, self.zeros())),
         };
         let features = self.bends.map_or(feature..feature + 1, |bends| bends.place(feature));
-        Part { name, kind, missing, features, scaled: self.scaled(feature) }
+        Part { name, kind, missing, fill, features, scaled: self.scaled(feature) }
     }
 
     /// Between which numbers the values of most rows are.
@@ -378,6 +475,7 @@ impl<'m> Weights<'m> {
         };
         let start = self.bends.map_or(feature, |bends| bends.place(feature).start);
         let features = start..start + if is_pair { 1 } else { values.len() };
-        Part { name, kind: Kind::Table { values, other }, missing, features, scaled: (0.0, 1.0) }
+        let kind = Kind::Table { values, other };
+        Part { name, kind, missing, fill: None, features, scaled: (0.0, 1.0) }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The model is tables of constants; the code around them is the same for every model. Column names become names of fields.
 
-use super::additive::{Additive, Kind, Naming, Points};
+use super::additive::{Additive, Bent, Cross, Height, Kind, Naming, Points};
 use super::exact;
 use crate::calibration::Curve;
 use rosenblatt_data::harmless;
@@ -17,7 +17,7 @@ const KEYWORDS: &str = " auto break case char const continue default do double e
 
 /// The text of the source.
 pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
-    let Additive { biases, parts, reading, .. } = model;
+    let Additive { biases, parts, crosses, reading, .. } = model;
     let (n_outputs, n_classes) = (biases.len(), reading.classes.len());
     let mut text = String::from("/*\n");
     for line in model.about("NAN, of a category NULL or an empty text") {
@@ -69,7 +69,7 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
         } else {
             format!("isnan(row->{field})")
         };
-        if let Some(points) = &part.missing {
+        if let (Some(points), Kind::Line { .. } | Kind::Table { .. }) = (&part.missing, &part.kind) {
             line(&constants("missing", std::slice::from_ref(points)));
         }
         let missing =
@@ -81,27 +81,19 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
                 line(&format!("else rosenblatt_add(scores, slopes[0], row->{field});"));
             }
             Kind::Curve(bent) => {
-                for (name, points) in [("knot", &bent.knots), ("value", &bent.values)] {
-                    if !points.is_empty() {
-                        let at: Vec<String> = points.iter().map(|(at, _)| exact(*at)).collect();
-                        line(&format!("static const double {name}s[] = {{{}}};", at.join(", ")));
-                        let heights: Vec<Points> = points.iter().map(|(_, points)| points.clone()).collect();
-                        line(&constants(&format!("at_{name}s"), &heights));
-                    }
+                let (tables, place) = place(bent, field, "");
+                tables.iter().for_each(|table| line(table));
+                let heights: Vec<Points> = bent.levels().cloned().collect();
+                if !heights.is_empty() {
+                    line(&constants("heights", &heights));
                 }
-                line(&format!("if ({is_missing}) {missing};"));
-                line("else {");
-                if !bent.knots.is_empty() {
-                    let n_knots = bent.knots.len();
-                    line(&format!("    rosenblatt_curve(scores, row->{field}, {n_knots}, knots, at_knots);"));
+                // A missing value with an answer has a height, too.
+                let curve = format!("rosenblatt_curve(scores, {place}, heights)");
+                match (&part.missing, heights.is_empty()) {
+                    (Some(_), _) => line(&format!("{curve};")),
+                    (None, true) => line(&format!("if ({is_missing}) {missing};")),
+                    (None, false) => line(&format!("if ({is_missing}) {missing};\n        else {curve};")),
                 }
-                if !bent.values.is_empty() {
-                    let n_values = bent.values.len();
-                    line(&format!(
-                        "    rosenblatt_value(scores, row->{field}, {n_values}, values, at_values);"
-                    ));
-                }
-                line("}");
             }
             Kind::Table { values, other } => {
                 let names: Vec<String> = values.iter().map(|(value, _)| string(value)).collect();
@@ -116,6 +108,19 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
             }
         }
         text.push_str("    }\n");
+    }
+    for Cross { parts: pair, surface } in crosses {
+        let Some(curve) = surface.levels().next() else { continue };
+        let [one, other] = pair.map(|place| &fields[place]);
+        let (mut tables, first) = place(surface, one, "_1");
+        let (more, second) = place(curve, other, "_2");
+        tables.extend(more);
+        let heights: Vec<Points> = surface.levels().flat_map(Bent::levels).cloned().collect();
+        tables.push(constants("heights", &heights));
+        let n_levels = curve.levels().count();
+        tables
+            .push(format!("if (known) rosenblatt_surface(scores, {first}, {second}, {n_levels}, heights);"));
+        let _ = writeln!(text, "    {{\n        {}\n    }}", tables.join("\n        "));
     }
     if reading.is_number() {
         text.push_str("    found.prediction = known && isfinite(scores[0]) ? scores[0] : NAN;\n");
@@ -215,24 +220,54 @@ const SUMS: &str = r"static inline void rosenblatt_add(double *scores, const dou
     for (int output = 0; output < ROSENBLATT_SCORES; output++) scores[output] += points[output] * times;
 }
 
-/* Lines between knots, level beyond them. */
-static inline void rosenblatt_curve(double *scores, double x, int n, const double *knots,
-                                    const double (*heights)[ROSENBLATT_SCORES]) {
-    int above = 0;
-    while (above < n && knots[above] <= x) above++;
-    if (above == 0 || above == n) {
-        rosenblatt_add(scores, heights[above == 0 ? 0 : n - 1], 1);
-    } else {
-        double share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
-        rosenblatt_add(scores, heights[above - 1], 1 - share);
-        rosenblatt_add(scores, heights[above], share);
+/* Of a column that bends the places of the heights that count, and how much of each. */
+typedef struct {
+    int count, places[3];
+    double shares[3];
+} rosenblatt_levels;
+
+/* Lines between knots, level beyond them; then values with a height of their own, and last a missing one. */
+static inline rosenblatt_levels rosenblatt_at(double x, int n_knots, const double *knots,
+                                              int n_values, const double *values) {
+    rosenblatt_levels at = {0, {0, 0, 0}, {0, 0, 0}};
+    int above = 0, place = 0;
+    if (isnan(x)) {
+        at.places[at.count] = n_knots + n_values;
+        at.shares[at.count++] = 1;
+        return at;
     }
+    while (above < n_knots && knots[above] <= x) above++;
+    if (n_knots > 0 && (above == 0 || above == n_knots)) {
+        at.places[at.count] = above == 0 ? 0 : n_knots - 1;
+        at.shares[at.count++] = 1;
+    } else if (n_knots > 0) {
+        double share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
+        at.places[at.count] = above - 1;
+        at.shares[at.count++] = 1 - share;
+        at.places[at.count] = above;
+        at.shares[at.count++] = share;
+    }
+    while (place < n_values && values[place] != x) place++;
+    if (place < n_values) {
+        at.places[at.count] = n_knots + place;
+        at.shares[at.count++] = 1;
+    }
+    return at;
 }
 
-static inline void rosenblatt_value(double *scores, double x, int n, const double *values,
-                                    const double (*points)[ROSENBLATT_SCORES]) {
-    for (int place = 0; place < n; place++)
-        if (values[place] == x) rosenblatt_add(scores, points[place], 1);
+static inline void rosenblatt_curve(double *scores, rosenblatt_levels at,
+                                    const double (*heights)[ROSENBLATT_SCORES]) {
+    for (int level = 0; level < at.count; level++)
+        rosenblatt_add(scores, heights[at.places[level]], at.shares[level]);
+}
+
+/* What two columns add together: for each level of the first, all of the second. */
+static inline void rosenblatt_surface(double *scores, rosenblatt_levels one, rosenblatt_levels other, int n_levels,
+                                      const double (*heights)[ROSENBLATT_SCORES]) {
+    for (int level = 0; level < one.count; level++)
+        for (int beside = 0; beside < other.count; beside++)
+            rosenblatt_add(scores, heights[one.places[level] * n_levels + other.places[beside]],
+                           one.shares[level] * other.shares[beside]);
 }
 
 static inline int rosenblatt_find(const char *text, int n, const char *const *values) {
@@ -285,6 +320,22 @@ static inline void rosenblatt_gains(const double *probabilities, const double (*
     }
 }
 ";
+
+/// Tables of where a column has heights, and the call that says which of them count.
+fn place<H: Height>(bent: &Bent<H>, field: &str, suffix: &str) -> (Vec<String>, String) {
+    let (mut tables, mut call) = (Vec::new(), format!("rosenblatt_at(row->{field}"));
+    for (name, points) in [("knots", &bent.knots), ("values", &bent.values)] {
+        let at: Vec<String> = points.iter().map(|(at, _)| exact(*at)).collect();
+        let name = format!("{name}{suffix}");
+        if points.is_empty() {
+            call.push_str(", 0, NULL");
+        } else {
+            tables.push(format!("static const double {name}[] = {{{}}};", at.join(", ")));
+            let _ = write!(call, ", {}, {name}", points.len());
+        }
+    }
+    (tables, format!("{call})"))
+}
 
 /// A table of constants, a line per thing.
 fn constants(name: &str, lines: &[Points]) -> String {

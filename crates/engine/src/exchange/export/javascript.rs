@@ -1,7 +1,7 @@
 //! JavaScript: an ES module with the model as an object, and one function from a row to scores, probabilities and the class,
 //! or to a number.
 
-use super::additive::{Additive, Bent, Kind, Naming, Part, Points};
+use super::additive::{Additive, Bent, Cross, Height, Kind, Naming, Part};
 use crate::calibration::Curve;
 use rosenblatt_data::MISSING_CELLS;
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
     let mut whole = json!({
         "biases": model.biases,
         "columns": model.parts.iter().map(part).collect::<Vec<_>>(),
+        "crosses": model.crosses.iter().map(cross).collect::<Vec<_>>(),
         "missingCells": MISSING_CELLS,
     });
     if !reading.is_number() {
@@ -42,19 +43,33 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
 }
 
 fn part(part: &Part<'_>) -> Value {
-    let points = |list: &[(f64, Points)]| list.iter().map(|(_, points)| points.clone()).collect::<Vec<_>>();
-    let at = |list: &[(f64, Points)]| list.iter().map(|(at, _)| *at).collect::<Vec<_>>();
     let mut value = match &part.kind {
         Kind::Line { slopes, .. } => json!({ "slopes": slopes }),
-        Kind::Curve(Bent { knots, values, .. }) => json!({
-            "knots": at(knots), "heights": points(knots), "values": at(values), "points": points(values),
-        }),
+        Kind::Curve(bent) => {
+            let mut value = places(bent);
+            let n_heights = bent.knots.len() + bent.values.len();
+            value["heights"] = json!(bent.levels().take(n_heights).collect::<Vec<_>>());
+            value
+        }
         // Pairs, as names of an object may have a meaning of their own.
         Kind::Table { values, other } => json!({ "categories": values, "other": other }),
     };
     value["name"] = json!(part.name);
     value["missing"] = json!(part.missing);
     value
+}
+
+/// Where a column has heights, beside that of a missing value: they stand in this order, that one last.
+fn places<H: Height>(bent: &Bent<H>) -> Value {
+    let at = |list: &[(f64, H)]| list.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    json!({ "knots": at(&bent.knots), "values": at(&bent.values) })
+}
+
+fn cross(cross: &Cross) -> Value {
+    let Cross { parts, surface } = cross;
+    let heights: Vec<Vec<_>> = surface.levels().map(|curve| curve.levels().collect()).collect();
+    let second = surface.levels().next().map(places);
+    json!({ "columns": parts, "axes": [places(surface), second], "heights": heights })
 }
 
 /// What every model needs.
@@ -78,6 +93,21 @@ const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(
 const cellOf = (row, name) =>
   (name in Object.prototype && !Object.prototype.hasOwnProperty.call(row, name) ? undefined : row[name]);
 
+// Of a column that bends the places of the heights that count at a number, and how much of each.
+function levelsAt({ knots, values }, x) {
+  const levels = [];
+  const above = below(knots, x);
+  if (knots.length > 0 && (above === 0 || above === knots.length)) {
+    levels.push([Math.max(above - 1, 0), 1]);
+  } else if (knots.length > 0) {
+    const share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
+    levels.push([above - 1, 1 - share], [above, share]);
+  }
+  const place = values.indexOf(x);
+  if (place >= 0) levels.push([knots.length + place, 1]);
+  return levels;
+}
+
 // What a cell adds to the sums; false if it is missing and the model has no answer to that.
 function addCell(sums, column, cell) {
   if (isMissing(cell)) {
@@ -94,18 +124,17 @@ function addCell(sums, column, cell) {
     add(sums, column.slopes, x);
     return true;
   }
-  const { knots, heights, values, points } = column;
-  const above = below(knots, x);
-  if (knots.length > 0 && (above === 0 || above === knots.length)) {
-    add(sums, heights[Math.max(above - 1, 0)], 1);
-  } else if (knots.length > 0) {
-    const share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
-    add(sums, heights[above - 1], 1 - share);
-    add(sums, heights[above], share);
-  }
-  const place = values.indexOf(x);
-  if (place >= 0) add(sums, points[place], 1);
+  for (const [place, share] of levelsAt(column, x)) add(sums, column.heights[place], share);
   return true;
+}
+
+// What the cells of two columns add together to the sums.
+function addCross(sums, { axes, heights }, cells) {
+  const [left, right] = axes.map((axis, side) =>
+    isMissing(cells[side]) ? [[axis.knots.length + axis.values.length, 1]] : levelsAt(axis, Number(cells[side])));
+  for (const [one, share] of left) {
+    for (const [other, part] of right) add(sums, heights[one][other], share * part);
+  }
 }
 
 // The scores of a row; null if a value is missing that the model needs, or too large for it.
@@ -113,6 +142,9 @@ function scoresOf(row) {
   const scores = model.biases.slice();
   let known = true;
   for (const column of model.columns) known = addCell(scores, column, cellOf(row, column.name)) && known;
+  for (const cross of known ? model.crosses : []) {
+    addCross(scores, cross, cross.columns.map((place) => cellOf(row, model.columns[place].name)));
+  }
   return known && scores.every(Number.isFinite) ? scores : null;
 }
 "#;

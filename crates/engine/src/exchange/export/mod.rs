@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::task::Task;
 use rosenblatt_core::{Hyperplanes, NameError, Zero};
-use rosenblatt_data::{Bends, ColumnKind, Dataset, FormatInfo, Scaler};
+use rosenblatt_data::{Bend, Bends, ColumnKind, Dataset, FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -234,6 +234,13 @@ fn exact(number: f64) -> String {
 /// How columns bend before the weights see them, if they do.
 fn bends(model: &Model) -> Option<&Bends> {
     model.schema().and_then(|schema| schema.bends.as_ref())
+}
+
+/// How many features rows have before any bend that have `width` of them after.
+fn n_straight(bends: &Bends, width: usize) -> usize {
+    let of_curves: usize = bends.columns.iter().map(Bend::n_features).sum();
+    let of_surfaces: usize = bends.surfaces.iter().map(|surface| surface.features().len()).sum();
+    (width + bends.columns.len()).saturating_sub(of_curves + of_surfaces)
 }
 
 /// How features are scaled before the weights see them, if they are.

@@ -8,20 +8,21 @@
 //!
 //! Shifts and scales of columns are folded into weights and biases. Of columns that bend, `features` has the number; it is
 //! joined by how far it is on its way from each knot to the next, clipped to 0 and 1, and the weights of these are how far
-//! the curve climbs there. A missing number is `NaN` where the model has a height for it. `label` is the most probable class where there are
-//! probabilities. What would name other classes than the model does is refused: isotonic curves that decide between more than
-//! two classes, and a score of zero that is `random` or `wrong`.
+//! the curve climbs there. What two columns add together is made of products of these. A missing number is `NaN` where the
+//! model has a height for it. `label` is the most probable class where there are probabilities. What would
+//! name other classes than the model does is refused: isotonic curves that decide between more than two classes, and a score
+//! of zero that is `random` or `wrong`.
 
-use super::additive::{Bent, Kind, Points, Weights};
+use super::additive::{Bent, Height, Points, Weights};
 use super::protobuf::Message;
-use super::{Export, bends, left_to_user, scaler};
+use super::{Export, bends, left_to_user, n_straight, scaler};
 use crate::calibration::{Curve, Method, Verdict};
 use crate::error::{Error, refuse};
 use crate::insight::feature_name;
 use crate::model::Model;
 use crate::task::Task;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
-use rosenblatt_data::{Bend, Bends, Missing, Scaling, Schema};
+use rosenblatt_data::{Bends, Missing, Scaling, Schema};
 use rosenblatt_layers::{Activation, Network};
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
@@ -36,6 +37,91 @@ const DOUBLE: i64 = 11;
 struct Layer {
     weights: Vec<f64>,
     biases: Vec<f64>,
+}
+
+/// What curves are made of: each times a height.
+#[derive(Clone, Copy, PartialEq)]
+enum Term {
+    Always,
+    /// Whether a feature is missing.
+    Missing {
+        feature: usize,
+    },
+    /// Whether it is this value.
+    Value {
+        feature: usize,
+        value: f64,
+    },
+    /// How far it is on its way from a knot to the next, which is so much higher.
+    Step {
+        feature: usize,
+        low: f64,
+        gap: f64,
+    },
+}
+
+/// Terms with their weights, and products of two of them, by their places.
+struct Terms {
+    nothing: Points,
+    terms: Vec<(Term, Points)>,
+    products: Vec<(usize, usize, Points)>,
+}
+
+impl Terms {
+    /// A curve, or what lies between the heights of one, as a sum of terms. A missing value counts as `stand_in`, and as missing.
+    fn of<H: Height>(bent: &Bent<H>, feature: usize, stand_in: f64, nothing: &H) -> Vec<(Term, H)> {
+        let less = |height: &H, other: &H| {
+            let mut less = height.clone();
+            less.add(other, -1.0);
+            less
+        };
+        let mut terms: Vec<(Term, H)> =
+            bent.knots.first().map(|(_, height)| (Term::Always, height.clone())).into_iter().collect();
+        terms.extend(bent.knots.windows(2).map(|pair| {
+            let ((low, from), (high, to)) = (&pair[0], &pair[1]);
+            (Term::Step { feature, low: *low, gap: high - low }, less(to, from))
+        }));
+        let own = |(value, height): &(f64, H)| (Term::Value { feature, value: *value }, height.clone());
+        terms.extend(bent.values.iter().map(own));
+        if let Some(missing) = &bent.missing {
+            terms.push((Term::Missing { feature }, less(missing, &bent.at(stand_in, nothing.clone()))));
+        }
+        terms
+    }
+
+    /// Adds what two columns add together; no other surface shares its terms.
+    fn add_surface(&mut self, surface: &Bent<Bent>, features: [usize; 2], stand_ins: &[f64]) {
+        let start = self.terms.len();
+        let [one, other] = features;
+        let level = surface.levels().next().map(|level| level.map(|_| self.nothing.clone()));
+        let Some(level) = level else { return };
+        for (left, curve) in Self::of(surface, one, stand_ins[one], &level) {
+            for (right, points) in Self::of(&curve, other, stand_ins[other], &self.nothing) {
+                match (left, right) {
+                    (Term::Always, term) | (term, Term::Always) => {
+                        let place = self.place(term, start);
+                        self.terms[place].1.add(&points, 1.0);
+                    }
+                    _ => {
+                        let pair = (self.place(left, start), self.place(right, start));
+                        self.products.push((pair.0, pair.1, points));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where a term stands, from a place on.
+    fn place(&mut self, term: Term, start: usize) -> usize {
+        let found = self.terms[start..].iter().position(|(other, _)| *other == term);
+        found.map_or_else(
+            || {
+                self.terms.push((term, self.nothing.clone()));
+                self.terms.len() - 1
+            },
+            |place| start + place,
+        )
+    }
 }
 
 /// The bytes of the file of a linear model.
@@ -149,13 +235,11 @@ fn feature_names(model: &Model) -> Vec<String> {
     };
     let straight = model.schema().map(|schema| Schema { bends: None, ..Schema::clone(schema) });
     let named = straight.and_then(|schema| schema.feature_names());
-    let n_bent: usize = bends.columns.iter().map(Bend::n_features).sum();
-    let n_features = model.width() + bends.columns.len() - n_bent;
     let name = |feature: usize| {
         let named = named.as_ref().and_then(|names| names.get(feature).cloned());
         named.unwrap_or_else(|| format!("feature {}", feature + 1))
     };
-    (0..n_features).map(name).collect()
+    (0..n_straight(bends, model.width())).map(name).collect()
 }
 
 /// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
@@ -229,69 +313,94 @@ impl Graph {
     fn curves(&mut self, weights: &Weights<'_>, bends: &Bends, has_missing: bool) -> (String, Layer) {
         let mut layer = Layer { weights: Vec::new(), biases: weights.biases() };
         let none = vec![0.0; layer.biases.len()];
+        let policy = if has_missing { Missing::Own } else { Missing::Error };
         // What stands in the place of a missing number, so that it can be counted.
         let mut stand_ins = vec![0.0; weights.n_features()];
-        let bent: Vec<(usize, Bent)> = bends
-            .columns
-            .iter()
-            .filter_map(|bend| Some((bend.feature as usize, weights.bent(bend.feature as usize)?)))
-            .collect();
-        for feature in 0..weights.n_features() {
-            let is_bent = bent.iter().any(|(other, _)| *other == feature);
+        let mut is_bent = vec![false; weights.n_features()];
+        let mut all = Terms { nothing: none.clone(), terms: Vec::new(), products: Vec::new() };
+        for feature in bends.columns.iter().map(|bend| bend.feature as usize) {
+            let Some(bent) = weights.bent(feature).filter(|_| feature < is_bent.len()) else { continue };
+            is_bent[feature] = true;
+            stand_ins[feature] = bent.knots.first().map_or(0.0, |(knot, _)| *knot);
+            let bent = bent.answering(&none, None, policy);
+            all.terms.extend(Terms::of(&bent, feature, stand_ins[feature], &none));
+        }
+        for surface in bends.surfaces.iter().filter(|surface| !surface.features().is_empty()) {
+            let features = surface.axes.each_ref().map(|axis| axis.feature as usize);
+            if features.iter().all(|feature| *feature < stand_ins.len()) {
+                all.add_surface(&weights.surface(surface, [None; 2], policy), features, &stand_ins);
+            }
+        }
+        for (feature, is_bent) in is_bent.into_iter().enumerate() {
             layer.weights.extend(if is_bent { none.clone() } else { weights.slopes(feature) });
         }
-        let (mut steps, mut values, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-        for (feature, bent) in bent {
-            if let Some((knot, height)) = bent.knots.first() {
-                stand_ins[feature] = *knot;
-                layer.biases.iter_mut().zip(height).for_each(|(bias, height)| *bias += height);
+        let always = all.terms.iter().filter(|(term, _)| *term == Term::Always);
+        always.for_each(|(_, points)| layer.biases.add(points, 1.0));
+        let mut columns = vec![0; all.terms.len()];
+        let mut n_joined = stand_ins.len();
+        // Weighs the terms of a kind: which features they are about, and what numbers they have.
+        let mut weigh = |wanted: fn(Term) -> Option<(usize, f64, f64)>| {
+            let (mut features, mut numbers) = (Vec::new(), (Vec::new(), Vec::new()));
+            for ((term, points), column) in all.terms.iter().zip(&mut columns) {
+                let Some((feature, one, other)) = wanted(*term) else { continue };
+                *column = n_joined;
+                n_joined += 1;
+                layer.weights.extend(points);
+                features.push(feature);
+                numbers.0.push(one);
+                numbers.1.push(other);
             }
-            for pair in bent.knots.windows(2) {
-                let ((low, from), (high, to)) = (&pair[0], &pair[1]);
-                let climb: Points = from.iter().zip(to).map(|(from, to)| to - from).collect();
-                steps.push((feature, *low, high - low, climb));
-            }
-            values.extend(bent.values.iter().map(|(value, points)| (feature, *value, points.clone())));
-            let of_missing = bent.missing.clone().unwrap_or_else(|| none.clone());
-            let stand_in = Kind::Curve(bent).of_number(stand_ins[feature], none.clone());
-            missing.push((
-                feature,
-                of_missing.iter().zip(&stand_in).map(|(own, other)| own - other).collect::<Points>(),
-            ));
-        }
+            (features, numbers)
+        };
         let mut features = "features".to_owned();
         let mut pieces = Vec::new();
-        if has_missing {
+        let (missing, _) = weigh(|term| match term {
+            Term::Missing { feature } => Some((feature, 0.0, 0.0)),
+            _ => None,
+        });
+        if !missing.is_empty() {
             let is_missing = self.node("IsNaN", &["features"], &[]);
             self.doubles("stand_ins", &[1, stand_ins.len()], &stand_ins);
             features = self.node("Where", &[&is_missing, "stand_ins", "features"], &[]);
             let as_numbers = self.node("Cast", &[&is_missing], &[whole("to", DOUBLE)]);
-            pieces.push(self.gather("missing", &as_numbers, missing.iter().map(|(feature, _)| *feature)));
-            layer.weights.extend(missing.iter().flat_map(|(_, points)| points));
+            pieces.push(self.gather("missing", &as_numbers, missing));
         }
+        let (of_values, (values, _)) = weigh(|term| match term {
+            Term::Value { feature, value } => Some((feature, value, 0.0)),
+            _ => None,
+        });
         if !values.is_empty() {
-            let cells = self.gather("of_values", &features, values.iter().map(|(feature, ..)| *feature));
-            let own: Vec<f64> = values.iter().map(|(_, value, _)| *value).collect();
-            self.doubles("values", &[1, own.len()], &own);
+            let cells = self.gather("of_values", &features, of_values);
+            self.doubles("values", &[1, values.len()], &values);
             let is_equal = self.node("Equal", &[&cells, "values"], &[]);
             pieces.push(self.node("Cast", &[&is_equal], &[whole("to", DOUBLE)]));
-            layer.weights.extend(values.iter().flat_map(|(.., points)| points));
         }
-        if !steps.is_empty() {
-            let cells = self.gather("of_steps", &features, steps.iter().map(|(feature, ..)| *feature));
-            let lows: Vec<f64> = steps.iter().map(|(_, low, ..)| *low).collect();
-            let gaps: Vec<f64> = steps.iter().map(|(_, _, gap, _)| *gap).collect();
+        let (of_steps, (lows, gaps)) = weigh(|term| match term {
+            Term::Step { feature, low, gap } => Some((feature, low, gap)),
+            _ => None,
+        });
+        if !lows.is_empty() {
+            let cells = self.gather("of_steps", &features, of_steps);
             self.doubles("lows", &[1, lows.len()], &lows);
             self.doubles("gaps", &[1, gaps.len()], &gaps);
             let above = self.node("Sub", &[&cells, "lows"], &[]);
             let shares = self.node("Div", &[&above, "gaps"], &[]);
             let (least, most) = (self.scalar("no_share", 0.0), self.scalar("whole_share", 1.0));
             pieces.push(self.node("Clip", &[&shares, &least, &most], &[]));
-            layer.weights.extend(steps.iter().flat_map(|(.., climb)| climb));
         }
         pieces.insert(0, features);
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-        (self.node("Concat", &pieces, &[whole("axis", 1)]), layer)
+        let mut joined = self.node("Concat", &pieces, &[whole("axis", 1)]);
+        if !all.products.is_empty() {
+            let sides = all.products.iter().map(|&(left, right, _)| (columns[left], columns[right]));
+            let (lefts, rights): (Vec<usize>, Vec<usize>) = sides.unzip();
+            let (left, right) =
+                (self.gather("lefts", &joined, lefts), self.gather("rights", &joined, rights));
+            let products = self.node("Mul", &[&left, &right], &[]);
+            joined = self.node("Concat", &[&joined, &products], &[whole("axis", 1)]);
+            layer.weights.extend(all.products.iter().flat_map(|(.., points)| points));
+        }
+        (joined, layer)
     }
 
     /// `label` and, if there are any, `probabilities`, of `scores`; says whether there are any.
@@ -336,8 +445,8 @@ impl Graph {
     }
 
     /// Some columns of a matrix, in this order.
-    fn gather(&mut self, name: &str, of: &str, columns: impl Iterator<Item = usize>) -> String {
-        let bytes: Vec<u8> = columns.flat_map(|column| (column as u64).to_le_bytes()).collect();
+    fn gather(&mut self, name: &str, of: &str, columns: Vec<usize>) -> String {
+        let bytes: Vec<u8> = columns.into_iter().flat_map(|column| (column as u64).to_le_bytes()).collect();
         self.constants.push(Self::tensor(&[bytes.len() / 8], INT64).text(8, name).bytes(9, &bytes));
         self.node("Gather", &[of, name], &[whole("axis", 1)])
     }

@@ -6,7 +6,7 @@
 //! the next, and what a step mentions twice would be computed twice, step by step. A cell is a number if it is no larger
 //! than the largest: `SQLite` has every text that is none above all numbers, and would compute with it as zero.
 
-use super::additive::{Additive, Kind, Naming, Part};
+use super::additive::{Additive, Bent, Cross, Height, Kind, Naming, Part};
 use super::exact;
 use crate::calibration::Curve;
 use rosenblatt_data::MISSING_CELLS;
@@ -17,9 +17,12 @@ const TABLE: &str = "your_table";
 /// How many terms of a sum are put into brackets: engines limit how deep an expression is.
 const TOGETHER: usize = 50;
 
+/// Zero, as it is written.
+const NOTHING: &str = "0e0";
+
 /// The text of the query.
 pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
-    let Additive { biases, parts, reading, .. } = model;
+    let Additive { biases, parts, crosses, reading, .. } = model;
     let (classes, outputs) = (reading.classes, reading.outputs());
     let taken = parts
         .iter()
@@ -29,7 +32,8 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
     let mut query = Query { taken, stages: Vec::new() };
 
     let scores = query.stage(if reading.is_number() { "prediction" } else { "score" }, &outputs, |output| {
-        let terms: Vec<String> = parts.iter().map(|part| term(part, output)).collect();
+        let of_crosses = crosses.iter().map(|cross| together(cross, parts, output));
+        let terms: Vec<String> = parts.iter().map(|part| term(part, output)).chain(of_crosses).collect();
         let groups = terms.chunks(TOGETHER).map(|terms| format!("({})", terms.join("\n      + ")));
         std::iter::once(exact(biases[output])).chain(groups).collect::<Vec<_>>().join("\n    + ")
     });
@@ -201,24 +205,9 @@ fn text(value: &str) -> String {
 fn term(part: &Part<'_>, output: usize) -> String {
     let name = format!("t.{}", quoted(&part.name));
     let missing = part.missing.as_ref().map_or_else(|| "NULL".to_owned(), |points| exact(points[output]));
-    // Tables that were imported as text are read as numbers, too.
-    let cell = format!("CAST({name} AS DOUBLE)");
     let value = match &part.kind {
-        Kind::Line { slopes, .. } => format!("{} * {cell}", exact(slopes[output])),
-        Kind::Curve(bent) => {
-            let points: Vec<(f64, f64)> =
-                bent.knots.iter().map(|(knot, heights)| (*knot, heights[output])).collect();
-            let own = bent.values.iter().filter(|(_, points)| points[output] != 0.0);
-            let own: Vec<String> = own
-                .map(|(value, points)| format!(" WHEN {} THEN {}", exact(*value), exact(points[output])))
-                .collect();
-            let own = if own.is_empty() {
-                String::new()
-            } else {
-                format!(" + CASE {cell}{} ELSE 0e0 END", own.concat())
-            };
-            format!("{}{own}", between(&cell, &points))
-        }
+        Kind::Line { slopes, .. } => format!("{} * {}", exact(slopes[output]), number(part)),
+        Kind::Curve(bent) => height(&number(part), &bent.map(|points| points[output]), exact_height),
         Kind::Table { values, other } => {
             let own = values
                 .iter()
@@ -230,44 +219,86 @@ fn term(part: &Part<'_>, output: usize) -> String {
             )
         }
     };
-    let bound = |number: f64| format!("CAST({} AS DOUBLE)", exact(number));
     match part.kind {
         Kind::Table { .. } => {
             let words: Vec<String> = MISSING_CELLS.into_iter().map(text).collect();
             let is_missing = format!("LOWER(TRIM(CAST({name} AS TEXT))) IN ({})", words.join(", "));
             format!("CASE WHEN {name} IS NULL OR {is_missing} THEN {missing} ELSE {value} END")
         }
-        // Without the sign a text is compared as a text.
-        _ => format!(
-            "CASE WHEN +{name} BETWEEN {} AND {} THEN {value} ELSE {missing} END",
-            bound(-f64::MAX),
-            bound(f64::MAX)
-        ),
+        _ => format!("CASE WHEN {} THEN {value} ELSE {missing} END", is_number(part)),
     }
 }
 
+/// What two columns add together to an output.
+fn together(cross: &Cross, parts: &[Part<'_>], output: usize) -> String {
+    let [one, other] = cross.parts.map(|place| &parts[place]);
+    let (x, y) = (number(one), number(other));
+    let surface = cross.surface.map(|curve| curve.map(|points| points[output]));
+    let along_y = |curve: &Bent<f64>| height(&y, curve, exact_height);
+    let both = height(&x, &surface, &along_y);
+    let none = || "NULL".to_owned();
+    let (without, has_other) = (surface.missing.as_ref(), other.missing.is_some());
+    let of_missing = |curve: &Bent<f64>| curve.missing.unwrap_or_default();
+    let without_one = without.map_or_else(none, along_y);
+    let without_other = if has_other { height(&x, &surface.map(of_missing), exact_height) } else { none() };
+    let without_both = without.filter(|_| has_other).map_or_else(none, |curve| exact(of_missing(curve)));
+    let is_y = is_number(other);
+    format!(
+        "CASE WHEN {} THEN CASE WHEN {is_y} THEN {both} ELSE {without_other} END\n      \
+         ELSE CASE WHEN {is_y} THEN {without_one} ELSE {without_both} END END",
+        is_number(one)
+    )
+}
+
+/// A cell as a number: tables that were imported as text are read as numbers, too.
+fn number(part: &Part<'_>) -> String {
+    format!("CAST(t.{} AS DOUBLE PRECISION)", quoted(&part.name))
+}
+
+/// Whether a cell is one. Without the sign a text is compared as a text.
+fn is_number(part: &Part<'_>) -> String {
+    let bound = |number: f64| format!("CAST({} AS DOUBLE PRECISION)", exact(number));
+    format!("+t.{} BETWEEN {} AND {}", quoted(&part.name), bound(-f64::MAX), bound(f64::MAX))
+}
+
+fn exact_height(height: &f64) -> String {
+    exact(*height)
+}
+
+/// The height of a curve at a number, by its heights as expressions.
+fn height<H: Height>(at: &str, bent: &Bent<H>, written: impl Fn(&H) -> String) -> String {
+    let line = between(at, &bent.knots, &written);
+    let own = bent.values.iter().map(|(value, height)| (exact(*value), written(height)));
+    let own: Vec<String> = own
+        .filter(|(_, height)| *height != NOTHING)
+        .map(|(value, height)| format!(" WHEN {value} THEN {height}"))
+        .collect();
+    if own.is_empty() { line } else { format!("({line} + CASE {at}{} ELSE {NOTHING} END)", own.concat()) }
+}
+
 /// Lines between points, level beyond them.
-fn between(at: &str, points: &[(f64, f64)]) -> String {
+fn between<H: Height>(at: &str, points: &[(f64, H)], written: impl Fn(&H) -> String) -> String {
     let (Some((first, height)), Some((_, last))) = (points.first(), points.last()) else {
-        return "0e0".to_owned();
+        return NOTHING.to_owned();
     };
     let pieces = points.windows(2).map(|pair| {
-        let ((low, from), (high, to)) = (pair[0], pair[1]);
-        let line = format!(
-            "{} + {} * (({at} - {}) / {})",
-            exact(from),
-            exact(to - from),
-            exact(low),
-            exact(high - low)
-        );
-        format!("\n        WHEN {at} < {} THEN {line}", exact(high))
+        let ((low, from), (high, to)) = (&pair[0], &pair[1]);
+        let mut climb = to.clone();
+        climb.add(from, -1.0);
+        let share = format!("(({at} - {}) / {})", exact(*low), exact(high - low));
+        format!(
+            "\n        WHEN {at} < {} THEN {} + {} * {share}",
+            exact(*high),
+            written(from),
+            written(&climb)
+        )
     });
     format!(
         "CASE WHEN {at} <= {} THEN {}{} ELSE {} END",
         exact(*first),
-        exact(*height),
+        written(height),
         pieces.collect::<String>(),
-        exact(*last)
+        written(last)
     )
 }
 
@@ -279,7 +310,8 @@ fn sign(score: &String) -> String {
 fn share(curve: &Curve, score: &str) -> String {
     match curve {
         Curve::Isotonic { scores, shares } => {
-            between(score, &scores.iter().copied().zip(shares.iter().copied()).collect::<Vec<_>>())
+            let points: Vec<(f64, f64)> = scores.iter().copied().zip(shares.iter().copied()).collect();
+            between(score, &points, exact_height)
         }
         curve => format!("1e0 / (1e0 + exp(-({})))", rank(curve, score, "")),
     }
