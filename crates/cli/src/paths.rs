@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use clap::{Arg, ArgMatches};
 use rosenblatt::files::{Apart, Kind, check_writable, is_special, lock_path, previous_path};
 use rosenblatt::sequence::template::SETS;
-use rosenblatt_data::Source;
+use rosenblatt_data::{Part, Source};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -111,6 +111,9 @@ pub(crate) fn keep_apart(command: &str, matches: &ArgMatches) -> Result<(), Fail
             let message = format!("{}: a cache is a plain file, and this is something else", path.display());
             return Err(Failure::Work(message));
         }
+        if role == Role::Data {
+            check_printed(&typed)?;
+        }
         note(&mut files, role, &typed, matches);
     }
     files.check()?;
@@ -118,6 +121,42 @@ pub(crate) fn keep_apart(command: &str, matches: &ArgMatches) -> Result<(), Fail
         check_writable(path)?;
     }
     Ok(())
+}
+
+/// Refuses data that standard output goes to: what is printed would be read as rows, and the rows be lost or mixed with it.
+fn check_printed(data: &[OsString]) -> Result<(), Failure> {
+    let Some(printed) = inode(Path::new("/dev/stdout")) else { return Ok(()) };
+    for source in data.iter().filter_map(|data| Source::find(data).ok()) {
+        for part in source.parts() {
+            let path = match part {
+                Part::File(path) => path.as_path(),
+                Part::Stdin => Path::new("/dev/stdin"),
+                _ => continue,
+            };
+            if inode(path) == Some(printed) {
+                let message = format!(
+                    "{}: the output goes to the file that the data is read from; send it to another file",
+                    part.name()
+                );
+                return Err(Failure::Work(message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The plain file that a path leads to, whatever its name.
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let there = std::fs::metadata(path).ok()?;
+    there.is_file().then(|| (there.dev(), there.ino()))
+}
+
+/// Elsewhere an output that is printed has no path.
+#[cfg(not(unix))]
+fn inode(_path: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 /// The values of an option as they were typed.

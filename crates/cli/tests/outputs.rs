@@ -317,3 +317,24 @@ fn a_file_whose_name_is_no_text_is_read_and_written() {
     let done = bench.run("rosenblatt train d.svm --label $(printf 'x\\377')");
     assert!(done.code == Some(2) && done.stderr.contains("`x\u{fffd}` is not UTF-8"), "{}", done.all());
 }
+
+#[test]
+fn what_is_printed_goes_into_no_file_that_is_read() {
+    let bench = prepared();
+    let text = "1 1:1 2:2\n0 1:2 2:1\n1 1:2 2:3\n0 1:3 2:1\n";
+    bench.write("own.svm", text);
+    bench.ok("rosenblatt train own.svm -a perceptron --holdout 0 --quiet --model own.model");
+    for line in [
+        "convert own.svm - --to csv >> own.svm",
+        "predict own.svm --model own.model >> own.svm",
+        "predict ./own.svm --model own.model >> own.svm",
+        "evaluate own.svm --model own.model >> own.svm",
+        "predict - --format libsvm --model own.model < own.svm >> own.svm",
+    ] {
+        let done = bench.run(&format!("rosenblatt {line}"));
+        assert!(done.code == Some(1) && done.stderr.contains("another file"), "{line}\n{}", done.all());
+        assert_eq!(fs::read(bench.path("own.svm")).unwrap(), text.as_bytes(), "{line}");
+    }
+    bench.ok("rosenblatt predict own.svm --model own.model >> other.txt");
+    bench.ok("rosenblatt predict own.svm --model own.model --output /dev/stdout > other.txt");
+}
