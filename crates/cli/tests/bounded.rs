@@ -255,6 +255,12 @@ fn a_device_without_end_is_given_up() {
         lines.push(format!("train d.svm --start-from {device} --model x.model"));
         lines.push(format!("train d.svm --labels {device} --format libsvm --model x.model"));
     }
+    for format in ["", "--format csv", "--format libsvm"] {
+        lines.push(format!("train /dev/zero {format} --model x.model"));
+        lines.push(format!("train /dev/zero --group g {format} --model x.model"));
+        lines.push(format!("convert /dev/zero o.csv {format}"));
+        lines.push(format!("report /dev/zero --model m.model {format} -o out.html"));
+    }
     lines.push("train d.svm -a perceptron --memory 1KiB --cache /dev/zero --model x.model".to_owned());
     bench.ok("mkfifo pipe");
     lines.push("train d.svm -a perceptron --memory 1KiB --cache pipe --model x.model".to_owned());

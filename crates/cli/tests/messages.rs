@@ -144,3 +144,82 @@ fn odd_bytes_are_spaces_and_counted() {
     assert_eq!(done.code, Some(0), "{}", done.all());
     assert!(done.all().contains("1 control character(s) in 1 text(s) were read as spaces"), "{}", done.all());
 }
+
+#[test]
+fn two_columns_are_a_table_where_one_holds_texts_and_none_labels() {
+    let bench = bench();
+    bench.write("one.tsv", "id\ttext\n1\twin a free prize\n2\tsee you at home\n");
+    bench.write("two.tsv", "text\tid\nwin a free prize\t1\nsee you at home\t2\n");
+    bench.ok("cp one.tsv one.txt; cp two.tsv two.csv");
+    for model in ["lines", "files", "column"] {
+        for file in ["one.tsv", "two.tsv", "one.txt", "two.csv"] {
+            let predicted = bench.ok(&format!("rosenblatt predict {file} --model {model}.model"));
+            assert_eq!(predicted, "spam\nham\n", "{model}: {file}");
+        }
+    }
+}
+
+#[test]
+fn files_of_several_formats_are_refused_before_the_first_label() {
+    let bench = bench();
+    bench.write("plain.txt", "win a free prize\nsee you at home\n");
+    for (files, model) in [
+        ("new/0.eml new.csv", "lines"),
+        ("new/0.eml new.csv", "column"),
+        ("new/0.eml new.csv", "files"),
+        ("plain.txt new.csv", "lines"),
+        ("plain.txt new/0.eml", "lines"),
+        ("new.csv new/0.eml", "lines"),
+        ("new/0.eml new.jsonl", "lines"),
+    ] {
+        let done = bench.run(&format!("rosenblatt predict {files} --model {model}.model"));
+        let printed = format!("{files}, {model}\n{}", done.all());
+        assert!(done.code == Some(1) && done.stdout.is_empty(), "{printed}");
+        assert!(
+            done.stderr.contains("as in the first file") && done.stderr.contains("--format"),
+            "{printed}"
+        );
+    }
+    let both = bench.ok("rosenblatt predict plain.txt new.txt --model lines.model");
+    assert_eq!(both.lines().count(), 6);
+    let named = bench.ok("rosenblatt predict new/0.eml plain.txt --format message --model lines.model");
+    assert_eq!(named.lines().count(), 2);
+}
+
+#[test]
+fn what_is_no_message_a_line_is_refused() {
+    let bench = bench();
+    let objects = "[{\"text\": \"free cash\"}, {\"text\": \"see you\"}]\n";
+    let pretty = "[\n  {\n    \"text\": \"free cash\"\n  },\n  {\n    \"text\": \"see you\"\n  }\n]\n";
+    for (file, text) in [
+        ("a.json", objects),
+        ("a.txt", objects),
+        ("b.json", pretty),
+        ("b.txt", pretty),
+        ("c.txt", "{\n  \"text\": \"free cash\"\n}\n"),
+        ("d.mbox", "From a@b Mon Jan  1\n\nfree cash\n\nFrom a@b Mon Jan  1\n\nsee you\n"),
+        ("e.txt", "1 3:1 11:1\n-1 5:1 7:1\n"),
+        ("f.txt", "1 | free cash\n-1 | see you\n"),
+        ("g.conll", "the D\ncat N\n"),
+    ] {
+        bench.write(file, text);
+        let done = bench.run(&format!("rosenblatt predict {file} --model lines.model"));
+        let printed = format!("{file}\n{}", done.all());
+        assert!(done.code == Some(1) && done.stdout.is_empty(), "{printed}");
+        assert!(done.stderr.contains("--format text"), "{printed}");
+    }
+    // One message may look like a row, or begin as JSON does.
+    for (file, text) in [
+        ("h.txt", "7 12:30\nsee you at home\n"),
+        ("i.txt", "[song] free cash\nsee you\n"),
+        ("j.txt", "{free} cash\nsee | you\n"),
+        ("k.txt", "meet 12:30\nsee you\n"),
+        ("a.json --format text", objects),
+    ] {
+        if !file.contains(' ') {
+            bench.write(file, text);
+        }
+        let lines = bench.ok(&format!("rosenblatt predict {file} --model lines.model"));
+        assert_eq!(lines.lines().count(), text.lines().count(), "{file}");
+    }
+}

@@ -571,6 +571,7 @@ fn what_cannot_split_rows_is_refused() {
         ("train t.csv --group nosuch", "no column `nosuch` of groups"),
         ("train t.csv --time y", "holds `no`"),
         ("train t.csv --label y --group y", "is the label"),
+        ("train t.csv --group y", "is the label by its name"),
         ("train t.csv --group one", "two groups at least"),
         ("train t.csv --time one", "two times at least"),
         ("train t.svm --time 1", "libsvm has no columns"),

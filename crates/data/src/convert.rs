@@ -13,7 +13,7 @@ use crate::bytes::source::Source;
 use crate::encode::Scaling;
 use crate::error::{DataError, ErrorKind};
 use crate::files::{is_special, temporary_file};
-use crate::load::blocks;
+use crate::load::{blocks, spooled};
 use crate::options::ReadOptions;
 use crate::rows::dataset::{Dataset, View};
 use crate::rows::schema::{Layout, Precision};
@@ -156,7 +156,7 @@ fn run(
     parting: Option<Parting>,
     out: &WriteOptions,
 ) -> Result<Converted, DataError> {
-    let source = source.spooled()?;
+    let source = spooled(source, how)?;
     for target in targets {
         find_writer(out.format.as_deref(), target)?;
     }

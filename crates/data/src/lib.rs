@@ -89,7 +89,8 @@ pub use error::{DataError, ErrorKind, Position, harmless};
 pub use formats::{FORMATS, Format, FormatInfo, MISSING_CELLS, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use load::{
-    Stream, Survey, blocks, can_bend, column, load, load_source, load_with_schema, survey, texts,
+    Stream, Survey, blocks, can_bend, column, load, load_source, load_with_schema, rewindable, spooled,
+    survey, texts,
 };
 pub use options::{LabelColumn, Limits, OnBadRow, OneColumn, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;

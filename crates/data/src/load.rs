@@ -112,7 +112,10 @@ fn load_in(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), Data
     if parts.schema().provisional && !parts.is_table() {
         let source = parts.source.clone();
         let is_first = how.schema.is_none();
-        let how = how.with_schema(Arc::new(survey_parts(parts, how)?.schema));
+        // What it is was found out once.
+        let format = parts.how.format.clone();
+        let schema = Some(Arc::new(survey_parts(parts, how)?.schema));
+        let how = ReadOptions { format, schema, ..how.clone() };
         parts = Parts::open(&source, &how)?;
         parts.is_first = is_first;
     }
@@ -318,6 +321,31 @@ pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     Stream::start(source.clone(), how.clone())
 }
 
+/// `source`, kept in a file without a name where it could not be read twice. What is no data is refused by its head.
+pub fn spooled(source: &Source, how: &ReadOptions) -> Result<Source, DataError> {
+    source.spooled(&mut longest_line(source, how))
+}
+
+/// `source`, held in memory where it could not be read twice, up to the limit of `how`. What is no data is refused by its head.
+pub fn rewindable(source: &Source, how: &ReadOptions) -> Result<Source, DataError> {
+    source.held(how.limits.held_bytes, &mut longest_line(source, how))
+}
+
+/// How long a line may be in each input that is copied: what is made of lines must have some before the copy fills the
+/// memory or the disk. Later parts are of the first one's format, which is not found out again.
+fn longest_line<'a>(
+    source: &Source,
+    how: &'a ReadOptions,
+) -> impl FnMut(&Input) -> Result<usize, DataError> + use<'a> {
+    let mut is_first = source.parts().first().is_some_and(|first| !first.can_rewind());
+    move |input| {
+        if std::mem::take(&mut is_first) {
+            formats::find(input, how)?;
+        }
+        Ok(if formats::is_certain(input) { usize::MAX } else { how.limits.line_bytes })
+    }
+}
+
 /// The format of the first part of a source; nothing if it has none.
 fn format_of(source: &Source, how: &ReadOptions) -> Result<Option<&'static dyn formats::Format>, DataError> {
     source.parts().first().map(|first| formats::find(&first.open()?, how)).transpose()
@@ -468,6 +496,7 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
                 .with_help("read from a file, or hash the categories with {hash-bits=18}"));
         }
         let is_first = how.schema.is_none();
+        how.format.clone_from(&parts.how.format);
         let survey = survey_parts(parts, &how)?;
         how = how.with_schema(Arc::new(survey.schema));
         parts = Parts::open(&source, &how)?;
@@ -576,6 +605,8 @@ struct Parts {
     is_first: bool,
     /// Rows left out since the last block.
     left_out: Gaps,
+    /// How the format of each part is found, where messages come in several and none is named.
+    unnamed: Option<Box<ReadOptions>>,
     /// What one part leaves to the next.
     pool: Arc<Pool>,
 }
@@ -607,18 +638,25 @@ impl Parts {
         if !source.can_rewind() && format.reads_twice(&how) {
             // Formats that are read twice are made of lines.
             let bytes = input.into_lines(how.limits.held_bytes, how.limits.line_bytes)?;
-            source = source.with_first(bytes).rewindable(how.limits.held_bytes)?;
+            let limits = &how.limits;
+            source = source.with_first(bytes).held(limits.held_bytes, &mut |_| Ok(limits.line_bytes))?;
             input = source.parts()[0].open_with(&pool, &Meter::default())?;
         }
         let name = source.parts()[0].name();
         let reader = open_reader(format, &name, input, &how)?;
+        let is_of_messages = |schema: &Arc<Schema>| schema.message_encoder().is_some();
+        let unnamed = (how.format.is_none() && how.schema.as_ref().is_some_and(is_of_messages))
+            .then(|| Box::new(how.clone()));
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how };
         let crosser = match &how.schema {
             Some(schema) if !schema.provisional => Crosser::new(schema, how.limits.features)?,
             _ => None,
         };
-        Ok(Self { pool, crosser: crosser.map(Arc::new), dropped, ..Self::around(reader, source, name, how) })
+        let around = Self::around(reader, source, name, how);
+        let parts = Self { pool, crosser: crosser.map(Arc::new), dropped, unnamed, ..around };
+        parts.check_formats()?;
+        Ok(parts)
     }
 
     /// What `reader` reads, and the parts of `source` after the first.
@@ -642,9 +680,37 @@ impl Parts {
             dense_width: known.filter(is_full).and_then(Schema::straight_width),
             is_first: known.is_none(),
             left_out: Gaps::default(),
+            unnamed: None,
             pool: Arc::new(Pool::default()),
             how,
         }
+    }
+
+    /// Whether each part that can be looked at beforehand is of the format of the first.
+    fn check_formats(&self) -> Result<(), DataError> {
+        if self.unnamed.is_none() {
+            return Ok(());
+        }
+        let later = self.source.parts().iter().skip(1);
+        later.filter(|part| part.can_rewind()).try_for_each(|part| self.check_format(&part.open()?))
+    }
+
+    /// Whether `input` is of the format of the first part: a model of messages reads whatever holds some, and would take a
+    /// table among mails for one message.
+    fn check_format(&self, input: &Input) -> Result<(), DataError> {
+        let (Some(unnamed), Some(first)) = (&self.unnamed, &self.how.format) else { return Ok(()) };
+        if input.head().is_empty() {
+            return Ok(());
+        }
+        let found = formats::find(input, unnamed)?.info().name;
+        if found == first {
+            return Ok(());
+        }
+        let (shown, expected) = (formats::shown(found), formats::shown(first));
+        let message = format!("this looks like {shown}, expected {expected} as in the first file");
+        Err(DataError::new(ErrorKind::Format, message).in_source(input.name()).with_help(format!(
+            "read files of one format at a time, or name the format of all: {{format={first}}}"
+        )))
     }
 
     fn schema(&self) -> &Schema {
@@ -828,6 +894,7 @@ impl Parts {
             // The buffers of one part are given back before the next one wants some.
             self.reader = Box::new(Between(schema));
             let input = next.open_with(&self.pool, &self.how.meter)?;
+            self.check_format(&input)?;
             let format = formats::find(&input, &how)?;
             self.reader = open_reader(format, &self.name, input, &how)?;
         }

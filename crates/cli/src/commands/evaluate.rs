@@ -9,7 +9,7 @@ use crate::ui::{self, count, counted, percent};
 use rosenblatt::by_group::{GroupError, errors_by_group};
 use rosenblatt::device::DeviceChoice;
 use rosenblatt::{Dataset, Evaluation, Labels, Model, Task, evaluate};
-use rosenblatt_data::{OneColumn, ReadOptions, Source, load_with_schema};
+use rosenblatt_data::{OneColumn, ReadOptions, Source, load_with_schema, rewindable};
 use rosenblatt_figures::words::short_number;
 use serde_json::json;
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = model.to_evaluate(args.data.options()?);
     let mut source = Source::find_all(&args.files)?;
     if args.by.is_some() {
-        source = source.rewindable(read.limits.held_bytes)?;
+        source = rewindable(&source, &read)?;
     }
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);

@@ -16,7 +16,7 @@ use rosenblatt::model::class_scores;
 use rosenblatt::vote_count::VoteCounter;
 use rosenblatt::{Error, Model, Predictor, Task, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
-use rosenblatt_data::{ErrorKind, Gap, Labels, OneColumn, Source, Visitor, blocks, column};
+use rosenblatt_data::{ErrorKind, Gap, Labels, OneColumn, Source, Visitor, blocks, column, rewindable};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut source = Source::find_all(&args.files)?;
     if !args.keep.is_empty() {
-        source = source.rewindable(read.limits.held_bytes)?;
+        source = rewindable(&source, &read)?;
     }
     let mut stream = blocks(&source, &read)?;
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;

@@ -13,7 +13,7 @@ use crate::ui;
 use rosenblatt::files::write_whole;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, Task};
-use rosenblatt_data::{Source, load_source};
+use rosenblatt_data::{Source, load_source, rewindable};
 use rosenblatt_figures::{Fared, Judged, Report};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -83,7 +83,7 @@ fn of_rows(args: &Args, name: &str, model: &Model, source: &Source) -> Result<Wr
     args.data.leave_to_the_model()?;
     let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.
-    let source = source.rewindable(read.limits.held_bytes)?;
+    let source = rewindable(source, &read)?;
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;

@@ -191,11 +191,7 @@ impl Source {
 
     /// Whether the same bytes can be read a second time.
     pub fn can_rewind(&self) -> bool {
-        self.parts.iter().all(|part| match part {
-            Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
-            Part::Stdin => false,
-            _ => true,
-        })
+        self.parts.iter().all(Part::can_rewind)
     }
 
     /// How many bytes all files and pieces of memory have together, as they are stored.
@@ -217,40 +213,37 @@ impl Source {
         Self { parts }
     }
 
-    /// The same data, kept in a file without a name where it could not be read twice.
-    pub fn spooled(&self) -> Result<Self, DataError> {
-        let spooled = |part: &Part| match part {
-            Part::File(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
-                Ok(part.clone())
-            }
-            Part::File(_) | Part::Stdin => part.spooled(),
-            _ => Ok(part.clone()),
+    /// The same data, kept in a file without a name where it could not be read twice. Of each part that is copied, `longest`
+    /// says how many bytes a line may have, or refuses it by its head.
+    pub(crate) fn spooled(&self, longest: LongestLine<'_>) -> Result<Self, DataError> {
+        let spooled = |part: &Part| match part.can_rewind() {
+            true => Ok(part.clone()),
+            false => part.spooled(longest),
         };
         Ok(Self { parts: self.parts.iter().map(spooled).collect::<Result<_, _>>()? })
     }
 
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
-        if self.can_rewind() {
-            return Ok(self.clone());
-        }
-        let mut parts = Vec::new();
-        for part in &self.parts {
-            let again = match part {
-                Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
-                Part::Stdin => false,
-                _ => true,
-            };
-            parts.push(if again {
-                part.clone()
-            } else {
-                let bytes = part.open()?.into_bytes(limit)?;
-                Part::Bytes(part.name().into(), bytes.into())
-            });
-        }
-        Ok(Self { parts })
+        self.held(limit, &mut |_| Ok(usize::MAX))
+    }
+
+    /// The same, `longest` saying of each part that is held how many bytes a line may have.
+    pub(crate) fn held(&self, limit: u64, longest: LongestLine<'_>) -> Result<Self, DataError> {
+        let held = |part: &Part| {
+            if part.can_rewind() {
+                return Ok(part.clone());
+            }
+            let input = part.open()?;
+            let longest = longest(&input)?;
+            Ok(Part::Bytes(part.name().into(), input.into_lines(limit, longest)?.into()))
+        };
+        Ok(Self { parts: self.parts.iter().map(held).collect::<Result<_, DataError>>()? })
     }
 }
+
+/// How many bytes a line of an input may have, judging by its head; an error if it is no data at all.
+pub(crate) type LongestLine<'a> = &'a mut dyn FnMut(&Input) -> Result<usize, DataError>;
 
 impl Part {
     /// What to call this part in a message.
@@ -264,10 +257,20 @@ impl Part {
         }
     }
 
+    /// Whether the same bytes can be read a second time.
+    pub(crate) fn can_rewind(&self) -> bool {
+        match self {
+            Self::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+            Self::Stdin => false,
+            _ => true,
+        }
+    }
+
     /// The bytes of a pipe, unpacked, in a file that ends with this process.
-    fn spooled(&self) -> Result<Self, DataError> {
+    fn spooled(&self, longest: LongestLine<'_>) -> Result<Self, DataError> {
         let name = self.name();
         let mut input = self.open()?;
+        let mut lines = Lines::of_at_most(longest(&input)?);
         let mut file = temporary_file(&std::env::temp_dir(), "rosenblatt-rows")?;
         let mut buffer = vec![0; READ_BYTES];
         loop {
@@ -275,6 +278,7 @@ impl Part {
             if n_bytes == 0 {
                 return Ok(Self::Spool(name.into(), Arc::new(Mutex::new(file))));
             }
+            lines.pass(&buffer[..n_bytes]).map_err(|error| error.in_source(&name))?;
             let written = file.write_all(&buffer[..n_bytes]);
             written.map_err(|error| {
                 DataError::io("keeping a copy for the second pass", error).in_source(&name)
@@ -348,6 +352,34 @@ impl Part {
             }
         }
         Ok(input)
+    }
+}
+
+/// Lines as they go by, none of which may be too long.
+struct Lines {
+    longest: usize,
+    /// The number of the line at hand, from 1, and how many of its bytes went by.
+    line: u64,
+    n_bytes: usize,
+}
+
+impl Lines {
+    fn of_at_most(longest: usize) -> Self {
+        Self { longest, line: 1, n_bytes: 0 }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> Result<(), DataError> {
+        if self.longest == usize::MAX {
+            return Ok(());
+        }
+        match memchr::memrchr(b'\n', bytes) {
+            Some(newline) => {
+                self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+                self.n_bytes = bytes.len() - newline - 1;
+            }
+            None => self.n_bytes += bytes.len(),
+        }
+        if self.n_bytes > self.longest { Err(line_too_long(self.longest, self.line)) } else { Ok(()) }
     }
 }
 
@@ -499,22 +531,13 @@ impl Input {
     pub(crate) fn into_lines(mut self, limit: u64, longest: usize) -> Result<Vec<u8>, DataError> {
         let mut bytes = Vec::new();
         let mut buffer = vec![0; READ_BYTES];
-        let (mut line, mut begun) = (1, 0);
+        let mut lines = Lines::of_at_most(longest);
         loop {
             let n_bytes = self.read_some(&mut buffer)?;
             if n_bytes == 0 {
                 return Ok(bytes);
             }
-            if longest < usize::MAX {
-                let fresh = &buffer[..n_bytes];
-                if let Some(newline) = memchr::memrchr(b'\n', fresh) {
-                    line += memchr::memchr_iter(b'\n', fresh).count() as u64;
-                    begun = bytes.len() + newline + 1;
-                }
-                if bytes.len() + n_bytes - begun > longest {
-                    return Err(line_too_long(longest, line).in_source(&self.name));
-                }
-            }
+            lines.pass(&buffer[..n_bytes]).map_err(|error| error.in_source(&self.name))?;
             if bytes.len() as u64 + n_bytes as u64 > limit {
                 return Err(DataError::new(
                     ErrorKind::Limit,

@@ -29,6 +29,13 @@ use std::sync::Arc;
 /// How deep values may be nested.
 const MAX_DEPTH: usize = 128;
 
+/// Whether `bytes` begin like an object with keys or an array of some, on one line or several.
+fn begins_objects(bytes: &[u8]) -> bool {
+    let mut parser = Parser { text: bytes, at: 0 };
+    let _ = parser.take(b'[');
+    parser.take(b'{') && parser.string().is_ok() && parser.take(b':')
+}
+
 /// JSON Lines.
 #[derive(Debug)]
 pub(crate) struct JsonLines;
@@ -58,6 +65,7 @@ impl Format for JsonLines {
         if line.starts_with(b"{") && parser.skip_value().is_ok() && parser.at_end() {
             Sniff::Certain
         } else if begins_like_one()
+            || begins_objects(head.bytes)
             || (line.starts_with(b"[") && matches!(head.extension, Some("json" | "jsonl" | "ndjson")))
         {
             Sniff::Likely

@@ -267,10 +267,8 @@ fn find_for_messages(
     let Some(text) = learned.message_encoder() else { return Ok(None) };
     let extension = input.extension();
     let head = head_of(input, extension.as_deref());
-    let certain =
-        FORMATS.iter().find(|format| !format.info().takes_folders && format.sniff(&head) == Sniff::Certain);
-    if let Some(format) = certain {
-        return Ok(Some(*format));
+    if let Some(format) = certain(&head) {
+        return Ok(Some(format));
     }
     if text::is_mail(input) {
         return Ok(Some(&text::Message));
@@ -294,8 +292,13 @@ fn find_for_messages(
     let is_lone_file = text.whole_files
         && (how.label == LabelColumn::Absent || text::Text.sniff(&head_of(input, None)) == Sniff::No);
     let n_texts = cells.iter().filter(|cell| sense::is_text_name(cell)).count();
-    // Lines `label<TAB>text` have a reader of their own, whatever the name says of tables.
+    // Lines `label<TAB>text` have a reader of their own, whatever the name says of tables. A column of texts beside one that
+    // holds no labels is none of them.
+    let is_named_pair = n_texts == 0
+        || how.label != LabelColumn::Absent
+        || cells.iter().any(|cell| sense::is_header_label(cell));
     let is_pair = cells.len() == 2
+        && is_named_pair
         && head.bytes.split(|&byte| byte == b'\n').next().is_some_and(|line| line.contains(&b'\t'));
     let says_table = head.extension.is_some_and(names_table) && !is_pair && head.extension != Some("tsv");
     let speaks_of_table = n_texts == 1 && cells.len() > 1 && !is_pair;
@@ -318,8 +321,46 @@ fn find_for_messages(
             .in_source(input.name())
             .with_help("say {format=csv} if it is a name, or {format=text} if each line is a message"));
     }
-    Ok(if input.head().is_empty() { None } else { Some(&text::Text) })
+    if input.head().is_empty() {
+        return Ok(None);
+    }
+    match other_than_lines(&head, input) {
+        Some(what) => Err(DataError::new(ErrorKind::Format, format!("{what}, expected a message a line"))
+            .in_source(input.name())
+            .with_help("bring the messages into one of the formats they may have, or say {format=text} if each line is one")),
+        None => Ok(Some(&text::Text)),
+    }
 }
+
+/// What `input` plainly is, if not a message a line. One message may look like a row; where rows are, all lines do.
+fn other_than_lines(head: &Head<'_>, input: &Input) -> Option<String> {
+    let looks_like = |name: &str| Some(format!("this looks like {}", shown(name)));
+    #[cfg(not(target_family = "wasm"))]
+    {
+        let lines = || head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES);
+        let is_row = |format: &dyn Format, line| {
+            format.sniff(&Head { bytes: line, is_all: true, ..*head }) == Sniff::Likely
+        };
+        if json_lines::JsonLines.sniff(head) >= Sniff::Likely {
+            return looks_like("JSON");
+        }
+        if libsvm::has_features(head) && lines().all(|line| is_row(&libsvm::Libsvm, line)) {
+            return looks_like("libsvm");
+        }
+        if lines().all(|line| is_row(&vw::Vw, line)) {
+            return looks_like("vw");
+        }
+    }
+    if head.extension == Some("mbox") {
+        return Some("the first mail of this mailbox has no headers".to_owned());
+    }
+    let by_name = sentence_format_by_name(input.name())?;
+    Some(format!("by its name this holds sentences ({})", by_name.info().name))
+}
+
+/// How many lines at the head are looked at to see that they are no messages.
+#[cfg(not(target_family = "wasm"))]
+const SNIFF_LINES: usize = 50;
 
 /// Whether an extension says that a file is a table of text.
 fn names_table(extension: &str) -> bool {
@@ -338,6 +379,18 @@ fn first_cells(head: &Head<'_>) -> Vec<String> {
         .into_iter()
         .max_by_key(|cells| (cells.iter().any(|cell| sense::is_text_name(cell)), cells.len()))
         .unwrap_or_default()
+}
+
+/// Whether the bytes of `input` can only be of one format, which then need not have lines.
+pub(crate) fn is_certain(input: &Input) -> bool {
+    certain(&head_of(input, None)).is_some()
+}
+
+/// The format of files that `head` can only be of.
+fn certain(head: &Head<'_>) -> Option<&'static dyn Format> {
+    let is_certain =
+        |format: &&&dyn Format| !format.info().takes_folders && format.sniff(head) == Sniff::Certain;
+    FORMATS.iter().find(is_certain).copied()
 }
 
 fn head_of<'a>(input: &'a Input, extension: Option<&'a str>) -> Head<'a> {

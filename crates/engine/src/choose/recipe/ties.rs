@@ -4,7 +4,8 @@ use super::{Choice, Recipe};
 use crate::error::Error;
 use crate::rows::RowSource;
 use crate::split::Ties;
-use rosenblatt_data::{OneColumn, Shape, Source, column};
+use rosenblatt_data::formats::is_label_name;
+use rosenblatt_data::{LabelColumn, OneColumn, Shape, Source, column, rewindable, spooled};
 use std::sync::Arc;
 
 impl Recipe {
@@ -22,9 +23,24 @@ impl Recipe {
             && self.memory.is_none()
             && matches!(self.reading().shape, Shape::Auto | Shape::Curves);
         if is_split {
-            return Ok(source.rewindable(self.reading.limits.held_bytes)?);
+            return Ok(rewindable(source, &self.reading())?);
         }
-        if may_bend { Ok(source.spooled()?) } else { Ok(source.clone()) }
+        if may_bend { Ok(spooled(source, &self.reading())?) } else { Ok(source.clone()) }
+    }
+
+    /// What rows are split by is no label. Where its name says that it is one, another column would silently be the label.
+    fn check_label(&self) -> Result<(), Error> {
+        if self.reading.label != LabelColumn::Guess || self.reading.schema.is_some() {
+            return Ok(());
+        }
+        for (name, column) in [("time", &self.time), ("group", &self.group)] {
+            if let Some(column) = column.as_ref().filter(|column| is_label_name(column)) {
+                let found = format!("`{column}`, which is the label by its name");
+                let expected = "a column beside the label; if another one is the label, name that";
+                return Err(Error::Range { name, expected, found });
+            }
+        }
+        Ok(())
     }
 
     /// What stands in the columns that rows are split by.
@@ -35,6 +51,7 @@ impl Recipe {
         if let Some((_, values)) = &times {
             check_times(values.names())?;
         }
+        self.check_label()?;
         Ok(Cells { times: times.map(|(cells, _)| cells), groups: groups.map(|(cells, _)| cells) })
     }
 
