@@ -664,6 +664,7 @@ fn rows_of_one_group_do_not_flatter_the_estimate() {
     use rosenblatt::recipe::{Choice, Plan};
     use rosenblatt::{Options, Recipe, evaluate, settings::Asked};
     use rosenblatt_data::{Source, load_with_schema};
+    const TABLES: u32 = 40;
     let mut state = 5_u64;
     let mut random = move || {
         let mut draw = || {
@@ -690,7 +691,6 @@ fn rows_of_one_group_do_not_flatter_the_estimate() {
     };
     let fresh = patients(400);
     let (mut estimated, mut true_error) = (0.0, 0.0);
-    const TABLES: u32 = 40;
     for seed in 0..u64::from(TABLES) {
         let learning = Options { algorithm: "logistic-dual".to_owned(), seed, ..Options::default() };
         let recipe = Recipe {

@@ -483,6 +483,7 @@ impl Label<'_, '_> {
 impl Visitor for &mut Label<'_, '_> {
     type Output = Result<(), Failure>;
 
+    #[expect(clippy::redundant_closure_call, reason = "an error ends the row's closure, not the visit")]
     fn visit<E: Examples>(self, examples: E) -> Result<(), Failure> {
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
         let gaps = std::mem::take(&mut self.gaps);

@@ -216,9 +216,8 @@ impl Source {
     /// The same data, kept in a file without a name where it could not be read twice. Of each part that is copied, `longest`
     /// says how many bytes a line may have, or refuses it by its head.
     pub(crate) fn spooled(&self, longest: LongestLine<'_>) -> Result<Self, DataError> {
-        let spooled = |part: &Part| match part.can_rewind() {
-            true => Ok(part.clone()),
-            false => part.spooled(longest),
+        let spooled = |part: &Part| {
+            if part.can_rewind() { Ok(part.clone()) } else { part.spooled(longest) }
         };
         Ok(Self { parts: self.parts.iter().map(spooled).collect::<Result<_, _>>()? })
     }

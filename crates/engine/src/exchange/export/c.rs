@@ -82,7 +82,9 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
             }
             Kind::Curve(bent) => {
                 let (tables, place) = place(bent, field, "");
-                tables.iter().for_each(|table| line(table));
+                for table in &tables {
+                    line(table);
+                }
                 let heights: Vec<Points> = bent.levels().cloned().collect();
                 if !heights.is_empty() {
                     line(&constants("heights", &heights));

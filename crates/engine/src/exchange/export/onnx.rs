@@ -63,7 +63,7 @@ enum Term {
 /// Terms with their weights, and products of two of them, by their places.
 struct Terms {
     nothing: Points,
-    terms: Vec<(Term, Points)>,
+    single: Vec<(Term, Points)>,
     products: Vec<(usize, usize, Points)>,
 }
 
@@ -91,7 +91,7 @@ impl Terms {
 
     /// Adds what two columns add together; no other surface shares its terms.
     fn add_surface(&mut self, surface: &Bent<Bent>, features: [usize; 2], stand_ins: &[f64]) {
-        let start = self.terms.len();
+        let start = self.single.len();
         let [one, other] = features;
         let level = surface.levels().next().map(|level| level.map(|_| self.nothing.clone()));
         let Some(level) = level else { return };
@@ -100,7 +100,7 @@ impl Terms {
                 match (left, right) {
                     (Term::Always, term) | (term, Term::Always) => {
                         let place = self.place(term, start);
-                        self.terms[place].1.add(&points, 1.0);
+                        self.single[place].1.add(&points, 1.0);
                     }
                     _ => {
                         let pair = (self.place(left, start), self.place(right, start));
@@ -113,11 +113,11 @@ impl Terms {
 
     /// Where a term stands, from a place on.
     fn place(&mut self, term: Term, start: usize) -> usize {
-        let found = self.terms[start..].iter().position(|(other, _)| *other == term);
+        let found = self.single[start..].iter().position(|(other, _)| *other == term);
         found.map_or_else(
             || {
-                self.terms.push((term, self.nothing.clone()));
-                self.terms.len() - 1
+                self.single.push((term, self.nothing.clone()));
+                self.single.len() - 1
             },
             |place| start + place,
         )
@@ -317,13 +317,13 @@ impl Graph {
         // What stands in the place of a missing number, so that it can be counted.
         let mut stand_ins = vec![0.0; weights.n_features()];
         let mut is_bent = vec![false; weights.n_features()];
-        let mut all = Terms { nothing: none.clone(), terms: Vec::new(), products: Vec::new() };
+        let mut all = Terms { nothing: none.clone(), single: Vec::new(), products: Vec::new() };
         for feature in bends.columns.iter().map(|bend| bend.feature as usize) {
             let Some(bent) = weights.bent(feature).filter(|_| feature < is_bent.len()) else { continue };
             is_bent[feature] = true;
             stand_ins[feature] = bent.knots.first().map_or(0.0, |(knot, _)| *knot);
             let bent = bent.answering(&none, None, policy);
-            all.terms.extend(Terms::of(&bent, feature, stand_ins[feature], &none));
+            all.single.extend(Terms::of(&bent, feature, stand_ins[feature], &none));
         }
         for surface in bends.surfaces.iter().filter(|surface| !surface.features().is_empty()) {
             let features = surface.axes.each_ref().map(|axis| axis.feature as usize);
@@ -334,14 +334,14 @@ impl Graph {
         for (feature, is_bent) in is_bent.into_iter().enumerate() {
             layer.weights.extend(if is_bent { none.clone() } else { weights.slopes(feature) });
         }
-        let always = all.terms.iter().filter(|(term, _)| *term == Term::Always);
+        let always = all.single.iter().filter(|(term, _)| *term == Term::Always);
         always.for_each(|(_, points)| layer.biases.add(points, 1.0));
-        let mut columns = vec![0; all.terms.len()];
+        let mut columns = vec![0; all.single.len()];
         let mut n_joined = stand_ins.len();
         // Weighs the terms of a kind: which features they are about, and what numbers they have.
         let mut weigh = |wanted: fn(Term) -> Option<(usize, f64, f64)>| {
             let (mut features, mut numbers) = (Vec::new(), (Vec::new(), Vec::new()));
-            for ((term, points), column) in all.terms.iter().zip(&mut columns) {
+            for ((term, points), column) in all.single.iter().zip(&mut columns) {
                 let Some((feature, one, other)) = wanted(*term) else { continue };
                 *column = n_joined;
                 n_joined += 1;

@@ -235,7 +235,7 @@ fn together(cross: &Cross, parts: &[Part<'_>], output: usize) -> String {
     let (x, y) = (number(one), number(other));
     let surface = cross.surface.map(|curve| curve.map(|points| points[output]));
     let along_y = |curve: &Bent<f64>| height(&y, curve, exact_height);
-    let both = height(&x, &surface, &along_y);
+    let both = height(&x, &surface, along_y);
     let none = || "NULL".to_owned();
     let (without, has_other) = (surface.missing.as_ref(), other.missing.is_some());
     let of_missing = |curve: &Bent<f64>| curve.missing.unwrap_or_default();
@@ -261,6 +261,7 @@ fn is_number(part: &Part<'_>) -> String {
     format!("+t.{} BETWEEN {} AND {}", quoted(&part.name), bound(-f64::MAX), bound(f64::MAX))
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "heights of other kinds are larger")]
 fn exact_height(height: &f64) -> String {
     exact(*height)
 }
