@@ -3,7 +3,10 @@
 //! `fill` writes the shell and the PowerShell script, the formula, the recipe and the container file into the folder of the
 //! archives: version, address and sums come from Cargo.toml and the archives, and stand nowhere else. `try_out` runs the shell
 //! script in every shell that is here, from a folder and over HTTP, with everything that can go wrong: afterwards there is
-//! either all of it or what there was before. No PowerShell is needed, so `install.ps1` is only read, by `cargo xtask workflows`.
+//! either all of it or what there was before. Then it tries the formula, the recipe and the container file. No PowerShell is
+//! needed, so `install.ps1` is only read, by `cargo xtask workflows`.
+
+mod others;
 
 use crate::release::{digest, of_workspace};
 use crate::say;
@@ -88,7 +91,7 @@ pub(crate) fn try_out(folder: &Path) -> Result<(), String> {
                 say(&format!("{} is not here, so install.sh was not tried in it", shell[0]));
             }
         }
-        Ok(())
+        others::try_out(folder, &room.home)
     });
     let _ = fs::remove_dir_all(&room);
     outcome
