@@ -1,9 +1,9 @@
-//! `cargo xtask release bits`: a model of every kind, trained by every program that can run here: the same bytes, or it
-//! fails.
+//! `cargo xtask release bits`: a model of every kind, trained by every program that can run here, and by the package for Node
+//! if it is built: the same bytes, or it fails.
 //!
 //! The kinds are those of the program's own catalogue, so that the next rule, read-out or kernel is compared as well.
 
-use super::{DIST, PLATFORMS, Platform, Workshop, digest, step, write};
+use super::{DIST, PLATFORMS, Platform, Workshop, digest, fresh, step, write};
 use crate::say;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -14,6 +14,11 @@ use std::process::Command;
 
 /// A model: its name, and what comes after `train`.
 type Kind = (String, String);
+/// The digest of a model, or what was wrong; nothing where there is no such model.
+type Sum = Option<Result<String, String>>;
+
+/// The module of the package, as the table calls it.
+const MODULE: &str = "wasm32, in Node";
 
 pub(super) fn run(shop: &Workshop, chosen: &[&Platform]) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("rosenblatt-bits-{}", std::process::id()));
@@ -28,7 +33,7 @@ fn compare(chosen: &[&Platform], folder: &Path) -> Result<(), String> {
     let first = &PLATFORMS[0];
     let others = chosen.iter().copied().filter(|one| one.target != first.target);
     let kinds = kinds(&catalogue(first)?);
-    let mut columns: Vec<(&str, Vec<Result<String, String>>)> = Vec::new();
+    let mut columns: Vec<(&str, Vec<Sum>)> = Vec::new();
     for platform in std::iter::once(first).chain(others) {
         let Some(runner) = platform.start().and(platform.runner) else {
             say(&format!("{}: no program that runs here", platform.target));
@@ -44,8 +49,11 @@ fn compare(chosen: &[&Platform], folder: &Path) -> Result<(), String> {
         }
         let by = if runner.is_empty() { "as it is" } else { runner[0] };
         say(&format!("{}, {by}: {} models", platform.target, kinds.len()));
-        let sums = kinds.iter().map(|(_, words)| sum(platform, words, folder)).collect();
+        let sums = kinds.iter().map(|(_, words)| Some(sum(platform, words, folder))).collect();
         columns.push((platform.target, sums));
+    }
+    if let Some(sums) = in_node(&kinds, folder)? {
+        columns.push((MODULE, sums));
     }
     let mut table = String::from("| model | SHA-256 of its file |");
     let mut rule = String::from("\n|---|---|");
@@ -57,13 +65,21 @@ fn compare(chosen: &[&Platform], folder: &Path) -> Result<(), String> {
     let mut different = Vec::new();
     for (at, (name, words)) in kinds.iter().enumerate() {
         let expected = &columns[0].1[at];
-        let sum = expected.as_ref().map_err(|error| format!("train {words}: {error}"))?;
+        let sum = match expected {
+            Some(Ok(sum)) => sum,
+            Some(Err(error)) => return Err(format!("train {words}: {error}")),
+            None => return Err(format!("train {words}: no model")),
+        };
         let _ = write!(table, "\n| {name} | `{sum}` |");
         for (target, sums) in &columns[1..] {
-            let is_same = &sums[at] == expected;
+            let Some(found) = &sums[at] else {
+                table.push_str(" not there |");
+                continue;
+            };
+            let is_same = found.as_ref() == Ok(sum);
             table.push_str(if is_same { " same |" } else { " **differs** |" });
             if !is_same {
-                different.push(format!("{target}: train {words}: {:?}", sums[at]));
+                different.push(format!("{target}: train {words}: {found:?}"));
             }
         }
     }
@@ -168,6 +184,39 @@ fn kinds(catalogue: &Value) -> Vec<Kind> {
     let names: BTreeSet<&String> = kinds.iter().map(|(name, _)| name).collect();
     debug_assert_eq!(names.len(), kinds.len(), "a kind is compared twice");
     kinds
+}
+
+/// The digests of what the package for Node makes of it; nothing without Node or the package.
+fn in_node(kinds: &[Kind], folder: &Path) -> Result<Option<Vec<Sum>>, String> {
+    let Some(package) = fresh::find(Path::new(DIST), "rosenblatt-", ".tgz")? else {
+        say(&format!("{MODULE}: `release npm` builds the package"));
+        return Ok(None);
+    };
+    if !fresh::is_there("npm") || !fresh::is_there("node") {
+        say(&format!("{MODULE}: there is no Node here"));
+        return Ok(None);
+    }
+    say(&format!("{MODULE}: {} models", kinds.len()));
+    let package = package.canonicalize().map_err(|error| format!("{}: {error}", package.display()))?;
+    write(&folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
+    let words = ["install", "--silent", "--offline", "--no-audit", "--no-fund"];
+    step(Command::new("npm").args(words).arg(package).current_dir(folder))?;
+    write(&folder.join("bits.mjs"), include_str!("bits.mjs"))?;
+    write(&folder.join("kinds.json"), &serde_json::json!(kinds).to_string())?;
+    let mut node = Command::new("node");
+    let printed = crate::tools::output_of(node.args(["bits.mjs", "kinds.json"]).current_dir(folder))?;
+    let sums: Vec<Sum> = printed
+        .lines()
+        .map(|line| match line {
+            "" => None,
+            sum if sum.len() == 64 && !sum.contains(' ') => Some(Ok(sum.to_owned())),
+            wrong => Some(Err(wrong.to_owned())),
+        })
+        .collect();
+    if sums.len() != kinds.len() {
+        return Err(format!("{MODULE}: {} models were asked for, {} came", kinds.len(), sums.len()));
+    }
+    Ok(Some(sums))
 }
 
 /// The digest of the model, or what the program complained of.

@@ -199,14 +199,14 @@ fn mirror() -> Option<String> {
     })
 }
 
-fn is_there(program: &str) -> bool {
+pub(super) fn is_there(program: &str) -> bool {
     Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
         .output()
         .is_ok_and(|done| done.status.success())
 }
 
-fn find(dist: &Path, start: &str, end: &str) -> Result<Option<PathBuf>, String> {
+pub(super) fn find(dist: &Path, start: &str, end: &str) -> Result<Option<PathBuf>, String> {
     Ok(names(dist)?
         .into_iter()
         .find(|name| name.starts_with(start) && name.ends_with(end))
