@@ -158,7 +158,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         ("debian", debian::run),
         ("npm", |_, _| crate::npm::pack(Path::new(DIST)).map(drop)),
         ("r", |_, _| crate::r::pack(Path::new(DIST)).map(drop)),
-        ("crates", |_, _| crates()),
+        ("crates", |shop, _| crates(shop)),
     ];
     let others: &[(&str, Part)] = &[
         // What every call ends with.
@@ -352,18 +352,38 @@ fn wheels(shop: &Workshop, chosen: &[&Platform]) -> Result<(), String> {
 }
 
 /// Every crate that is published, packed, and built from what was packed, in order.
-fn crates() -> Result<(), String> {
+fn crates(shop: &Workshop) -> Result<(), String> {
     let start = Instant::now();
-    let mut command = Command::new(cargo());
-    command.args(["publish", "--workspace", "--dry-run", "--locked", "--allow-dirty"]);
-    command.env("CARGO_TARGET_DIR", Path::new(BUILT).join("crates"));
-    step(&mut command)?;
-    let packed = Path::new(BUILT).join("crates/package");
-    for name in names_ending(&packed, ".crate")? {
-        copy(&packed.join(&name), &Path::new(DIST).join(&name))?;
+    let built = Path::new(BUILT).join("crates");
+    let all = ["--workspace", "--locked", "--allow-dirty"];
+    let mut publish = Command::new(cargo());
+    step(publish.args(["publish", "--dry-run"]).args(all).env("CARGO_TARGET_DIR", &built))?;
+    // What was published is not kept; what is packed is.
+    let mut pack = Command::new(cargo());
+    pack.args(["package", "--no-verify", "--quiet"]).args(all).env("CARGO_TARGET_DIR", &built);
+    let (published, kept) = members()?;
+    step(pack.args(kept.iter().flat_map(|name| ["--exclude", name])))?;
+    for name in published {
+        let name = format!("{name}-{}.crate", shop.version);
+        copy(&built.join("package").join(&name), &Path::new(DIST).join(&name))?;
         took(&name, start)?;
     }
     Ok(())
+}
+
+/// The crates of the workspace that are published, and those that are not.
+fn members() -> Result<(Vec<String>, Vec<String>), String> {
+    let words = ["metadata", "--locked", "--no-deps", "--format-version", "1"];
+    let text = crate::tools::output_of(Command::new(cargo()).args(words))?;
+    let about: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let packages = about["packages"].as_array().ok_or("cargo metadata lists no packages")?;
+    let (published, kept): (Vec<_>, Vec<_>) = packages
+        .iter()
+        .partition(|package| package["publish"].as_array().is_none_or(|list| !list.is_empty()));
+    let names = |packages: Vec<&serde_json::Value>| {
+        packages.iter().filter_map(|package| package["name"].as_str().map(str::to_owned)).collect()
+    };
+    Ok((names(published), names(kept)))
 }
 
 /// Builds the programs in another folder and compares them to the byte.
