@@ -386,7 +386,7 @@ mod tests {
         let parts = contents(&index);
         assert_eq!(
             parts.iter().map(|(title, _)| *title).collect::<Vec<_>>(),
-            ["By task", "To understand", "To look up"]
+            ["Tutorials", "By task", "To understand", "To look up"]
         );
         let pages: Vec<&PathBuf> = parts.iter().flat_map(|(_, pages)| pages).map(|(_, page)| page).collect();
         for entry in fs::read_dir(root.join("docs/guide")).unwrap() {

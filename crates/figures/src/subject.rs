@@ -336,7 +336,7 @@ const FITTED: usize = 4;
 
 /// The share of rows that are held out to judge by. Its default depends: a face may judge a file as `train` does.
 pub(crate) const HOLDOUT: Setting =
-    Setting::new("holdout", "share of rows held out: as in `train`, or 0.2 for curves", "", Takes::Share);
+    Setting::new("holdout", "share of rows held out: as in `train`; 0.2 for curves", "", Takes::Share);
 /// The share where nothing else is known.
 const USUAL_SHARE: f64 = 0.2;
 

@@ -291,7 +291,7 @@ fn other_charts_draw_their_numbers() {
     let (saddle, nowhere) = (|x: f64, y: f64| x * y, |_: f64, _: f64| f64::NAN);
     let svg = surface("saddle", &saddle).draw(Canvas::default()).unwrap().svg(&Svg::default());
     well_formed(&svg);
-    for words in ["class=\"heat f-for20", "class=\"heat f-against20", ">+4<", ">-2<", ">across<", ">upwards<"]
+    for words in ["class=\"heat f-for20", "class=\"heat f-against20", ">+4<", ">−2<", ">across<", ">upwards<"]
     {
         assert!(svg.contains(words), "{words} in {svg}");
     }

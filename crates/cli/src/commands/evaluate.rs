@@ -2,6 +2,7 @@
 
 use super::tagger;
 use crate::args::{DataArgs, Spoken, by_name};
+use crate::choices::meaning_of;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
@@ -36,8 +37,8 @@ pub(crate) struct Args {
     /// Also print the error for each value of this column
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     by: Option<String>,
-    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto is cpu here
-    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto",
+        help = format!("{}. Changes nothing but the time; auto is cpu here", meaning_of("device")))]
     device: DeviceChoice,
     /// Print the result as JSON
     #[arg(long)]

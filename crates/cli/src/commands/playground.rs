@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Table to show on the page
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Open the page with these settings, written as in its address after `#`, for instance order=given
+    /// Open with these settings, such as order=given. They are written as in the page's address after `#`
     #[arg(long, value_name = "SETTINGS", value_parser = settings)]
     settings: Option<String>,
     #[arg(long, value_name = "N", help = format!(

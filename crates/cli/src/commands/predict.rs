@@ -2,7 +2,7 @@
 
 use super::tagger;
 use crate::args::{CostArgs, DataArgs, Spoken, by_name, share};
-use crate::choices::listed;
+use crate::choices::{listed, meaning_of};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::progress::Progress;
@@ -76,8 +76,8 @@ pub(crate) struct Args {
     /// Format to write [default: from the file's name, else lines, or csv where columns are added]
     #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
     to: Option<String>,
-    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto is cpu here
-    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto",
+        help = format!("{}. Changes nothing but the time; auto is cpu here", meaning_of("device")))]
     device: DeviceChoice,
     /// Print the result as JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]

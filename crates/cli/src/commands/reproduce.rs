@@ -4,6 +4,7 @@
 //! agreed with them. What is printed says so.
 
 use crate::args::by_name;
+use crate::choices::meaning_of;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
@@ -54,9 +55,11 @@ struct FreundSchapireArgs {
     /// Learn from the first N rows only [default: all]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Where kernel values are computed: cpu, gpu or gpu:1. Changes nothing but the time; auto takes a card if there
-    /// is one and the rows are many
-    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto",
+        help = format!(
+            "{}. Changes nothing but the time; auto takes a card if there is one and the rows are many",
+            meaning_of("device")
+        ))]
     device: DeviceChoice,
 }
 
