@@ -20,7 +20,7 @@ const TYPED: [&str; 8] =
     ["format", "weight", "ignore", "header", "delimiter", "precision", "skip-bad-rows", "labels"];
 
 /// What of a training is not in its model.
-pub(crate) struct Told<'a> {
+pub(crate) struct Given<'a> {
     /// The files.
     pub(crate) files: &'a [OsString],
     /// What they hold; nothing if they are not at hand.
@@ -32,7 +32,7 @@ pub(crate) struct Told<'a> {
 }
 
 /// The command.
-pub(crate) fn command(model: &Model, given: &Told<'_>) -> String {
+pub(crate) fn command(model: &Model, given: &Given<'_>) -> String {
     let mut words = Words(vec!["rosenblatt".to_owned(), "train".to_owned()]);
     given.files.iter().for_each(|file| words.0.push(quoted(&file.to_string_lossy())));
     words.flag("model", given.model);

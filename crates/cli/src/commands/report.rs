@@ -3,7 +3,7 @@
 //! What is on the page, and in which order, is in the figures crate.
 
 use super::{certify, evaluate, tagger};
-use crate::again::{self, Told};
+use crate::again::{self, Given};
 use crate::args::{DataArgs, Spoken};
 use crate::failure::Failure;
 use crate::paths::default_report;
@@ -146,7 +146,7 @@ fn commands(args: &Args, report: &Report<'_>, model: &Model) -> String {
     let file = args.model.display().to_string();
     let own = report.judged != Judged::Others;
     let unknown = [OsString::from("TRAINING-DATA")];
-    let given = Told {
+    let given = Given {
         files: if own { &args.files } else { &unknown },
         rows: own.then_some(report.data()),
         data: &args.data,

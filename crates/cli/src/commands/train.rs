@@ -6,7 +6,7 @@
 use super::tagger;
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
-use crate::again::{self, Told};
+use crate::again::{self, Given};
 use crate::args::{CostArgs, DataArgs, RecipeArgs, SpecArgs, Spoken, TaggerArgs, share};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::export_help;
@@ -198,9 +198,9 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     };
     let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
     if trained.race.is_some() {
-        let told =
-            Told { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
-        let command = again::command(&trained.model.clone().with_race(None), &told);
+        let given =
+            Given { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
+        let command = again::command(&trained.model.clone().with_race(None), &given);
         let _ = writeln!(text, "to train the winner without the race: {command}");
         if trained.model.calibration().is_some() && !command.contains(" --folds ") {
             text.push_str(

@@ -257,11 +257,11 @@ pub(super) fn race_text(race: &Race) -> String {
     for entrant in finishers.iter().copied().chain(left).take(SHOWN) {
         let known = race.metric.as_known(entrant.loss.unwrap_or_default());
         let value = if is_share { percent(known) } else { format!("{known:.4}") };
-        let told = |value: String| if entrant.compared.is_some() { value } else { "-".to_owned() };
+        let or_dash = |value: String| if entrant.compared.is_some() { value } else { "-".to_owned() };
         let mut row =
-            vec![format!("  {}", name(entrant)), entrant.spec.options().epochs.to_string(), told(value)];
+            vec![format!("  {}", name(entrant)), entrant.spec.options().epochs.to_string(), or_dash(value)];
         let compared = entrant.compared.map_or_else(String::new, |compared| format!("{compared:.4}"));
-        row.extend(is_more.then(|| told(compared)));
+        row.extend(is_more.then(|| or_dash(compared)));
         table.push(row);
     }
     text.push('\n');

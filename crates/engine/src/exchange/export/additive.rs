@@ -80,7 +80,7 @@ pub(super) struct Bent<H = Points> {
 
 /// What can be added up.
 pub(super) trait Height: Clone {
-    /// Adds so many times another of the same kind.
+    /// Adds `times` times another of the same kind.
     fn add(&mut self, other: &Self, times: f64);
 }
 
