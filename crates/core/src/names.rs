@@ -203,7 +203,7 @@ impl Choices for Order {
         plain("shuffle-once", "shuffled before the first epoch"),
         plain("shuffle-epoch", "shuffled before every epoch"),
         plain("draws", "drawn with replacement"),
-        plain("worst", "the row of smallest margin first"),
+        plain("worst", "the row of smallest margin, chosen anew in each round"),
         filled("permutation(ROWS)", "permutation(1,0)", "in the order that is listed, from 0"),
     ];
 }

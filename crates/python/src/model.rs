@@ -14,7 +14,7 @@ use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::explain::Explainer;
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
-use rosenblatt::model::class_scores;
+use rosenblatt::model::decision_scores;
 use rosenblatt::rows::check_finite;
 use rosenblatt::{Error, Model, Task, evaluate, export};
 use rosenblatt_data::{MatrixRef, View, Visitor};
@@ -116,7 +116,7 @@ fn places<'py>(py: Python<'py>, classes: &[u32]) -> PyResult<Bound<'py, PyBytes>
 fn scores(model: &Model, rows: Rows<'_>, all: &mut Vec<f64>) -> Result<bool, Error> {
     let mut of_row = Vec::new();
     rows.each(model, |_, scores| {
-        class_scores(model, scores, &mut of_row);
+        decision_scores(model, scores, &mut of_row);
         all.extend(&of_row);
     })
 }

@@ -10,7 +10,7 @@ use rosenblatt::core::{Decided, Declared, Setting, Takes};
 use rosenblatt::data::encode::TextOptions;
 use rosenblatt::data::{Limits, Pictures, Precision, ReadOptions, Source, closest, load_source};
 use rosenblatt::kernel::KERNELS;
-use rosenblatt::model::class_scores;
+use rosenblatt::model::decision_scores;
 use rosenblatt::recipe::{Plan, Words};
 use rosenblatt::separation::{Sides, study, verify};
 use rosenblatt::{
@@ -224,7 +224,7 @@ fn answers(model: &Model, what: What, data: &Dataset) -> Result<(Vec<f64>, usize
             model.check_task(Task::Classes)?;
             let (mut all, mut of_row) = (Vec::new(), Vec::new());
             model.each_row(data.view(), |_, _, scores| {
-                class_scores(model, scores, &mut of_row);
+                decision_scores(model, scores, &mut of_row);
                 all.extend(&of_row);
             })?;
             (all, if n_classes == 2 { 1 } else { n_classes })

@@ -81,7 +81,7 @@ fn separable(study: &Study, text: &mut String) {
             let _ = writeln!(
                 text,
                 "R = {}, difficulty R/margin = {}",
-                short_number(*radius),
+                digits(*radius),
                 large(radius / answer.at_least)
             );
         }
@@ -90,8 +90,8 @@ fn separable(study: &Study, text: &mut String) {
         let constant = if study.bias {
             format!(
                 "with the bias as a feature that is always 1, R = {} and the margin is {}:\n",
-                short_number(difficulty.radius),
-                short_number(difficulty.margin.0)
+                digits(difficulty.radius),
+                digits(difficulty.margin.0)
             )
         } else {
             String::new()

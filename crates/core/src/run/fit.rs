@@ -44,7 +44,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         let show = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
             Ok(match plan.order {
                 Order::Given => run.epoch_in_parts(examples, training, training, observer),
-                Order::Worst => run.epoch_over_worst(examples, training, observer),
+                Order::Worst => run.epoch_over_worst(examples, training, plan.stop_when_clean, observer),
                 order => {
                     let arranged = order.arrange(rows, run.totals.epochs + 1, plan.seed);
                     run.epoch_in_parts(examples, Visits::Listed(&arranged), training, observer)
@@ -153,16 +153,23 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         &mut self,
         examples: E,
         training: Visits<'_>,
+        stop_when_clean: bool,
         observer: &mut O,
     ) -> ControlFlow<Option<Stopped>> {
         let hidden = |place: &usize| weight_of(examples, &self.class_weights, training.row(*place)) == 0.0;
         let n_steps = training.len() - (0..training.len()).filter(hidden).count();
         while self.place < n_steps {
             self.pause(observer)?;
-            let worst = [self.worst(examples, training)];
+            let worst = [self.worst(examples, training).1];
             self.place += 1;
             let step = self.learn_judged(examples, Visits::Listed(&worst), training, observer, true);
             step.map_break(Some)?;
+        }
+        // If the worst row is right, all are. At zero the convention decides, and may do so differently for each class.
+        let epoch = self.totals.since(&self.before);
+        let is_clean = epoch.mistakes == 0 && epoch.updates == 0;
+        if stop_when_clean && is_clean && self.worst(examples, training).0 > 0.0 {
+            return ControlFlow::Break(Some(Stopped::Clean));
         }
         ControlFlow::Continue(())
     }

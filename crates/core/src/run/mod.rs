@@ -369,9 +369,9 @@ where
         }
     }
 
-    /// The visited row with the smallest margin, the first of them if several have it. Hidden rows are
+    /// The smallest margin and the visited row that has it, the first of them if several have it. Hidden rows are
     /// no candidates: nothing would ever move them up.
-    fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> u32 {
+    fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> (f64, u32) {
         let mut worst = (f64::INFINITY, 0);
         let block = self.space.block(examples).max(1);
         let mut from = 0;
@@ -396,7 +396,7 @@ where
             }
             from += part.len();
         }
-        worst.1
+        worst
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::calibration::Method;
 use crate::error::Error;
-use crate::model::{Model, class_scores};
+use crate::model::{Model, by_class, class_scores};
 use rosenblatt_core::{Examples, Random, Row};
 use rosenblatt_data::{Dataset, visit};
 use serde::Serialize;
@@ -178,7 +178,7 @@ pub fn standings(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
     let by_pairs = stands_by_pairs(model);
     model.each_of(data.view(), &rows, |_, _, scores| {
         if by_pairs {
-            all.push(lowest_of_pairs(scores, model.labels().len()));
+            all.push(by_class(scores, model.labels().len(), true, &mut of_classes).to_vec());
             return;
         }
         class_scores(model, scores, &mut of_classes);
@@ -195,17 +195,6 @@ pub fn standings(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
 /// none beats all others, votes decide.
 pub fn stands_by_pairs(model: &Model) -> bool {
     model.has_pairs() && model.verdict().is_none_or(|verdict| verdict.costs.is_none())
-}
-
-/// The lowest score that each class has against another, given those of all pairs.
-fn lowest_of_pairs(scores: &[f64], n_classes: usize) -> Vec<f64> {
-    let mut lowest = vec![f64::INFINITY; n_classes];
-    let pairs = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
-    for ((a, b), &score) in pairs.zip(scores) {
-        lowest[a] = lowest[a].min(score);
-        lowest[b] = lowest[b].min(-score);
-    }
-    lowest
 }
 
 /// What [`standings`] of a model are, in a word or two.

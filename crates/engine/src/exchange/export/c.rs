@@ -137,6 +137,7 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
 fn reading_text(model: &Additive<'_>, text: &mut String) {
     let reading = &model.reading;
     let n_classes = reading.classes.len();
+    let by_probability = !matches!(reading.naming, Naming::Scores);
     text.push_str("    double standings[ROSENBLATT_CLASSES], ranks[ROSENBLATT_CLASSES];\n");
     if !reading.curves.is_empty() {
         text.push_str("    double shares[ROSENBLATT_CLASSES];\n");
@@ -151,6 +152,8 @@ fn reading_text(model: &Additive<'_>, text: &mut String) {
         text.push_str("    standings[0] = 0;\n    standings[1] = scores[0];\n");
     } else if reading.pairs.is_empty() {
         text.push_str("    memcpy(standings, scores, sizeof standings);\n");
+    } else if by_probability {
+        text.push_str(LOWEST);
     } else {
         text.push_str("    rosenblatt_duels(scores, standings);\n");
     }
@@ -160,8 +163,10 @@ fn reading_text(model: &Additive<'_>, text: &mut String) {
         "    best = 0;\n    for (class = 1; class < ROSENBLATT_CLASSES; class++)\n        if (standings[class] {order} standings[best]) best = class;"
     );
     text.push_str("    memcpy(ranks, standings, sizeof ranks);\n");
+    if !reading.pairs.is_empty() && !reading.curves.is_empty() && !by_probability {
+        text.push_str(LOWEST);
+    }
     let first = usize::from(n_classes == 2);
-    let by_probability = !matches!(reading.naming, Naming::Scores);
     let mut is_softmax = false;
     for (class, curve) in (first..).zip(reading.curves) {
         match curve {
@@ -279,6 +284,9 @@ static inline int rosenblatt_find(const char *text, int n, const char *const *va
 }
 ";
 
+/// How probabilities of pairs take their scores.
+const LOWEST: &str = "    rosenblatt_lowest(scores, standings);\n";
+
 /// What classes need beside.
 const CLASSES: &str = r"
 static inline double rosenblatt_between(double x, int n, const double *at, const double *share) {
@@ -304,6 +312,18 @@ static inline void rosenblatt_duels(const double *scores, double *standings) {
     }
     for (int class = 0; class < ROSENBLATT_CLASSES; class++)
         standings[class] = wins[class] + sums[class] / (3 * (fabs(sums[class]) + 1));
+}
+
+/* Of every class its lowest score against another. */
+static inline void rosenblatt_lowest(const double *scores, double *standings) {
+    int pair = 0;
+    for (int class = 0; class < ROSENBLATT_CLASSES; class++) standings[class] = INFINITY;
+    for (int a = 0; a < ROSENBLATT_CLASSES; a++) {
+        for (int b = a + 1; b < ROSENBLATT_CLASSES; b++, pair++) {
+            standings[a] = fmin(standings[a], scores[pair]);
+            standings[b] = fmin(standings[b], -scores[pair]);
+        }
+    }
 }
 
 static inline void rosenblatt_divide(const double *shares, double *probabilities) {

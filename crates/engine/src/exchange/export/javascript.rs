@@ -163,10 +163,19 @@ export function predict(row) {
 
 /// What names classes.
 const CLASSES: &str = r"
-// Of every class what it has for it: its score, or the duels that it wins and less than one for their scores.
-function standingsOf(scores) {
+// Of every class what it has for it: its score; of pairs the duels that it wins and less than one for their scores, or
+// for probabilities its lowest score against another.
+function standingsOf(scores, byVotes) {
   if (model.classes.length === 2) return [0, scores[0]];
   if (model.pairs.length === 0) return scores.slice();
+  if (!byVotes) {
+    const lowest = model.classes.map(() => Infinity);
+    model.pairs.forEach(([a, b], pair) => {
+      lowest[a] = Math.min(lowest[a], scores[pair]);
+      lowest[b] = Math.min(lowest[b], -scores[pair]);
+    });
+    return lowest;
+  }
   const sums = model.classes.map(() => 0);
   const wins = model.classes.map(() => 0);
   model.pairs.forEach(([a, b], pair) => {
@@ -203,11 +212,12 @@ function shareOf(curve, score) {
 export function predict(row) {
   const scores = scoresOf(row);
   if (scores === null) return { class: null, scores: model.biases.map(() => NaN), probabilities: null };
-  const standings = standingsOf(scores);
+  const named = standingsOf(scores, model.namedByScores);
   let best = 0;
-  standings.forEach((standing, place) => {
-    if (standing > standings[best] || (model.takesLast && standing === standings[best])) best = place;
+  named.forEach((standing, place) => {
+    if (standing > named[best] || (model.takesLast && standing === named[best])) best = place;
   });
+  const standings = standingsOf(scores, model.curves.length === 0);
   let ranks = standings.slice();
   let probabilities = null;
   if (model.curves.length === 1) {

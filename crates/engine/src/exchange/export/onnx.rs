@@ -412,7 +412,16 @@ impl Graph {
             Multiclass::OneVsOne(decision) => Some(decision),
             _ => None,
         };
-        let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| self.duels(duels));
+        let is_by_votes = model.verdict().is_none();
+        let platt_or_softmax = model.calibration().is_some_and(|fitted| fitted.method() != Method::Isotonic);
+        let by_score = match &duels {
+            Some(duels) if is_by_votes => self.duels(duels),
+            _ => "scores".to_owned(),
+        };
+        let class_scores = match &duels {
+            Some(duels) if platt_or_softmax => self.lowest(duels),
+            _ => "scores".to_owned(),
+        };
         let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
         let odds = platt.map(|calibration| self.log_odds(&class_scores, calibration.curves()));
         let verdict = model.verdict();
@@ -439,7 +448,7 @@ impl Graph {
             (Some(odds), None) if n_classes == 2 => self.second_if_positive(&odds, options.zero),
             (Some(odds), None) => self.highest(&odds, options.zero),
             (None, _) if n_classes == 2 => self.second_if_positive("scores", options.zero),
-            (None, _) => self.highest(&class_scores, options.zero),
+            (None, _) => self.highest(&by_score, options.zero),
         }
         has_probabilities
     }
@@ -529,6 +538,28 @@ impl Graph {
         let size = self.node("Mul", &[&size, &third], &[]);
         let share = self.node("Div", &[&sums, &size], &[]);
         self.node("Add", &[&wins, &share], &[])
+    }
+
+    /// Of every class its lowest score against another.
+    fn lowest(&mut self, decision: &OneVsOne) -> String {
+        let against = |class: usize| {
+            let of_class = move |(pair, &(a, b)): (usize, &(u32, u32))| match class as u32 {
+                class if class == a => Some((pair, 1.0)),
+                class if class == b => Some((pair, -1.0)),
+                _ => None,
+            };
+            decision.pairs().iter().enumerate().filter_map(of_class).collect::<Vec<_>>()
+        };
+        let n_classes = decision.n_classes();
+        let duels: Vec<Vec<(usize, f64)>> = (0..n_classes).map(against).collect();
+        let of_duel = |duel: usize, graph: &mut Self| {
+            let (pairs, sides): (Vec<usize>, Vec<f64>) = duels.iter().map(|of_class| of_class[duel]).unzip();
+            let scores = graph.gather(&format!("duel_{duel}"), "scores", pairs);
+            graph.doubles(&format!("side_{duel}"), &[1, n_classes], &sides);
+            graph.node("Mul", &[&scores, &format!("side_{duel}")], &[])
+        };
+        let scores: Vec<String> = (0..n_classes - 1).map(|duel| of_duel(duel, self)).collect();
+        self.node("Min", &scores.iter().map(String::as_str).collect::<Vec<_>>(), &[])
     }
 
     /// The logarithms of the odds of every class, by Platt's curves.

@@ -40,9 +40,11 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
     if reading.is_number() {
         return query.text(model).into_bytes();
     }
-    // Of every class what it has for it: its score, or the duels that it wins and less than one for their scores.
-    let mut standings = scores.clone();
-    if !reading.pairs.is_empty() {
+    // Of every class what it has for it: its score; of pairs the duels that it wins and less than one for their scores,
+    // or, where probabilities decide, its lowest score against another.
+    let (mut standings, mut votes) = (scores.clone(), None);
+    let is_by_votes = matches!(reading.naming, Naming::Scores);
+    if !reading.pairs.is_empty() && is_by_votes {
         let duels = |class: usize, of: fn(&String) -> String| {
             let sides = reading.pairs.iter().zip(&scores).filter_map(|(&(a, b), score)| match class {
                 _ if class == a => Some(format!(" + {}", of(score))),
@@ -52,13 +54,26 @@ pub(super) fn bytes(model: &Additive<'_>) -> Vec<u8> {
             format!("0e0{}", sides.collect::<String>())
         };
         let sums = query.stage("sum", classes, |class| duels(class, String::clone));
-        standings = query.stage("vote", classes, |class| {
+        votes = Some(query.stage("vote", classes, |class| {
             format!("{} + {sum} / (3e0 * (abs({sum}) + 1e0))", duels(class, sign), sum = sums[class])
+        }));
+    }
+    if !reading.pairs.is_empty() && !reading.curves.is_empty() {
+        standings = query.stage("lowest", classes, |class| {
+            let of_class = reading.pairs.iter().zip(&scores).filter(|((a, b), _)| class == *a || class == *b);
+            let (own, opposite): (Vec<String>, Vec<String>) = of_class
+                .map(|(&(a, _), score)| (score.clone(), format!("(0e0 - {score})"), class == a))
+                .map(|(score, turned, is_first)| if is_first { (score, turned) } else { (turned, score) })
+                .unzip();
+            most(&opposite, 0..own.len(), &own)
         });
     }
     // Of two classes the second has the score, and the first nothing.
-    let by_score =
-        if classes.len() == 2 { vec!["0e0".to_owned(), standings[0].clone()] } else { standings.clone() };
+    let by_score = match votes {
+        Some(votes) => votes,
+        None if classes.len() == 2 => vec!["0e0".to_owned(), standings[0].clone()],
+        None => standings.clone(),
+    };
 
     let mut ranks = by_score.clone();
     let mut probabilities = Vec::new();

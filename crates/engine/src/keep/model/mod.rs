@@ -17,7 +17,7 @@ pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, encode_sentences, reading};
 pub use date::Date;
 pub use file::{FormatError, model_checksum};
-pub use predictor::{Predictor, Sample, class_scores};
+pub use predictor::{Predictor, Sample, class_scores, decision_scores};
 pub(crate) use predictor::{by_class, each_prediction};
 pub use store::StoreError;
 

@@ -531,7 +531,8 @@ impl<'m> Predictor<'m> {
             let mut class = decision.name(scores, *zero, random);
             if let Some(verdict) = verdict {
                 let scores = by_class(scores, *n_classes, *pairs, &mut of_classes);
-                class = verdict.class(scores, class);
+                let first = if *pairs { first_of_highest(scores, *zero, class) } else { class };
+                class = verdict.class(scores, first);
             }
             show(row as u32, class, scores);
         });
@@ -560,7 +561,9 @@ impl<'m> Predictor<'m> {
         let class = self.decision.name(&self.scores, self.zero, &mut self.random);
         let Some(verdict) = &self.verdict else { return class };
         let mut of_classes = Vec::new();
-        verdict.class(self.of_classes(&mut of_classes), class)
+        let scores = self.of_classes(&mut of_classes);
+        let first = if self.pairs { first_of_highest(scores, self.zero, class) } else { class };
+        verdict.class(scores, first)
     }
 
     /// The scores of the last prediction by class.
@@ -574,9 +577,9 @@ impl<'m> Predictor<'m> {
     }
 }
 
-/// Scores by class: as they are, or of every class the duels it wins less those it loses, and less than a third of a
-/// duel for the sum of their scores. The class that wins the vote, and of equals the one with the larger sum, has the
-/// highest.
+/// Scores by class, as a calibration takes them: as they are, or of every class its lowest score against another. A
+/// class that wins all its duels has the highest, and one that wins the last of them narrowly is not far ahead, which
+/// votes would not show.
 pub(crate) fn by_class<'s>(
     scores: &'s [f64],
     n_classes: usize,
@@ -586,6 +589,32 @@ pub(crate) fn by_class<'s>(
     if !pairs {
         return scores;
     }
+    room.clear();
+    room.resize(n_classes, f64::INFINITY);
+    let duels = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
+    for ((a, b), &score) in duels.zip(scores) {
+        room[a] = room[a].min(score);
+        room[b] = room[b].min(-score);
+    }
+    room
+}
+
+/// Of several classes with the highest score the one that `zero` prefers, as exports do; `named` where it has no
+/// preference.
+fn first_of_highest(scores: &[f64], zero: Zero, named: u32) -> u32 {
+    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_highest = |score: &f64| *score == highest;
+    let found = match zero {
+        Zero::Random | Zero::Wrong => None,
+        Zero::Plus => scores.iter().rposition(is_highest),
+        _ => scores.iter().position(is_highest),
+    };
+    found.map_or(named, |class| class as u32)
+}
+
+/// Of every class the duels it wins less those it loses, and less than a third of a duel for the sum of their scores.
+/// The class that wins the vote, and of equals the one with the larger sum, has the highest.
+fn votes(scores: &[f64], n_classes: usize, room: &mut Vec<f64>) {
     room.clear();
     room.resize(2 * n_classes, 0.0);
     let (sums, wins) = room.split_at_mut(n_classes);
@@ -601,18 +630,26 @@ pub(crate) fn by_class<'s>(
         *sum = *won + *sum / (3.0 * (sum.abs() + 1.0));
     }
     room.truncate(n_classes);
-    room
 }
 
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
-/// the same, except that with pairs of classes each class has those of its duels together.
+/// the same, except that with pairs of classes each class has its lowest score against another.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    let pairs = model.has_pairs();
-    if pairs {
-        by_class(scores, model.labels().len(), pairs, into);
+    if model.has_pairs() {
+        by_class(scores, model.labels().len(), true, into);
     } else {
         into.clear();
         into.extend(scores);
+    }
+}
+
+/// The scores that decide which class is named: [`class_scores`], except that pairs of classes without probabilities
+/// vote. Of several classes the highest is named.
+pub fn decision_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
+    if model.has_pairs() && model.verdict().is_none() {
+        votes(scores, model.labels().len(), into);
+    } else {
+        class_scores(model, scores, into);
     }
 }
 
