@@ -42,6 +42,8 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         How scores become probabilities: "auto", "platt", "isotonic" or "off".
     class_weight : Mapping[Any, float] | str, default=None
         Weight of each class: "balanced" (rare classes weigh more), or a number by class; 1 for every class if None.
+    missing : str, default="error"
+        What a missing value of a table is taken for: "mean", "median", "most-frequent", "zero", "drop" or "own".
     random_state : Any, default=0
         Seed of every random choice.
 
@@ -80,16 +82,21 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         scale: str = "auto",
         calibrate: str = "auto",
         class_weight: Any = None,
+        missing: str = "error",
         random_state: Any = 0,
     ) -> None:
         self.scale = scale
         self.calibrate = calibrate
         self.class_weight = class_weight
+        self.missing = missing
         self.random_state = random_state
 
     def _check(self):
         owner = type(self).__name__
-        settings = [("scale", "reading", "scaling", self.scale), ("calibrate", "recipe", "calibration", self.calibrate)]
+        settings = [
+            ("scale", "reading", "scaling", self.scale), ("calibrate", "recipe", "calibration", self.calibrate),
+            ("missing", "reading", "missing", self.missing),
+        ]
         _checks.check(owner, settings)
         _checks.check_seed(owner, self.random_state)
         _checks.check_class_weight(owner, "class_weight", self.class_weight)
@@ -108,7 +115,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"training needs at least two classes, but all rows are of one class: {self.classes_[0]!r}")
             names = [_inputs.class_name(value) for value in self.classes_.tolist()]
             trained = _product.train(
-                _labelled(X, np.array(names)[codes]), seed=seed_of(self.random_state), scale=self.scale, calibrate=self.calibrate,
+                _labelled(X, np.array(names)[codes]), seed=seed_of(self.random_state), scale=self.scale, calibrate=self.calibrate, missing=self.missing,
                 label=_LABEL if _is_table(X) else None, learning=self._learning(), task="classification",
             )
             self.model_, self.estimate_, self.race_, self.notes_ = trained.model, trained.estimate, trained.race, trained.notes

@@ -60,10 +60,15 @@ def _is_calibrated(estimator):
 
 
 def _has_probabilities(estimator):
-    return _is_calibrated(estimator) or estimator._has_odds()
+    if _is_calibrated(estimator) or estimator._has_odds():
+        return True
+    # What a method lacks is shown beneath the error that it is not there.
+    raise AttributeError('set calibrate="platt" before fit, and the estimator has probabilities')
 
 
 def _learns_online(estimator):
+    if estimator.calibrate:
+        raise AttributeError("partial_fit fits no probabilities: set calibrate=None, or use fit")
     try:
         estimator._check()
     except ValueError:
@@ -72,7 +77,9 @@ def _learns_online(estimator):
     weights = estimator._class_weights()
     # What depends on the rows is checked when they come.
     asked = {**estimator._options(0), "class-weights": "even" if weights == "balanced" else weights}
-    return _rosenblatt.learns_online(json.dumps(asked))
+    if _rosenblatt.learns_online(json.dumps(asked)):
+        return True
+    raise AttributeError("this rule solves a problem over all rows; AROW, LogisticSGD and Perceptron learn row by row")
 
 
 class PerceptronClassifier(Settings, _checks.Hints, CallbackSupportMixin, ClassifierMixin, BaseEstimator):

@@ -97,6 +97,15 @@ class Model:
         numbers = np.frombuffer(self._said(data, "classes"), dtype=np.intp)
         return np.array(self.classes)[numbers]
 
+    def predict_interval(self, data: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """Between which numbers the true one of each row lies with this probability, for a model that predicts numbers.
+
+        The residuals of held-out rows say how far that is, so the model must have been trained by `rosenblatt.train`.
+        """
+        reach = self._native.reach(coverage)
+        predicted = self.predict(data)
+        return np.column_stack([predicted - reach, predicted + reach])
+
     def predict_proba(self, data: Any) -> NDArray[np.float64]:
         """The probability of each class for each row."""
         return self._rows(self._said(data, "probabilities"), len(self.classes))

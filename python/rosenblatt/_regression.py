@@ -35,6 +35,8 @@ _SYNONYMS = {
 class Regressor(_checks.Hints, RegressorMixin, BaseEstimator):
     """Predicts a number by any rule of the family that learns numbers.
 
+    For intervals, train with `rosenblatt.train`, which holds rows out: its `model.predict_interval(X)` has them.
+
     Parameters
     ----------
     algorithm : str, default="ridge"

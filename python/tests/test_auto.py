@@ -58,3 +58,17 @@ def test_sparse_rows_and_classes_of_any_kind():
     for wrong, name in [({"scale": "big"}, "scale"), ({"calibrate": 3}, "calibrate"), ({"random_state": -1}, "random_state")]:
         with pytest.raises(ValueError, match=name):
             AutoClassifier(**wrong).fit(X, y)
+
+
+def test_missing_values_of_a_table_are_filled_in_as_train_does():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": rng.normal(size=120), "b": rng.normal(size=120)})
+    y = np.where(frame["a"] > 0, "up", "down")
+    frame.loc[::7, "b"] = np.nan
+    with pytest.raises(ValueError, match='missing="mean"'):
+        AutoClassifier().fit(frame, y)
+    fitted = AutoClassifier(missing="mean").fit(frame, y)
+    assert fitted.score(frame, y) > 0.9
+    with pytest.raises(ValueError, match="missing"):
+        AutoClassifier(missing="guess").fit(frame, y)

@@ -596,3 +596,15 @@ def test_sparse_rows_are_predicted_in_parts_as_if_at_once(n_classes, dtype):
     # Narrower rows have fewer features, whatever the model knows.
     with pytest.raises(ValueError, match="beyond"):
         model.model_._native.predict((X.indptr, X.indices, X.data, 39))
+
+
+def test_what_a_method_lacks_is_said_beneath_the_error():
+    for estimator, method, cure in (
+        (rosenblatt.LogisticRegression(), "partial_fit", "LogisticSGD"),
+        (rosenblatt.LogisticSGD(calibrate="platt"), "partial_fit", "calibrate=None"),
+        (rosenblatt.AROW(), "predict_proba", 'calibrate="platt"'),
+    ):
+        assert not hasattr(estimator, method)
+        with pytest.raises(AttributeError) as found:
+            getattr(estimator, method)
+        assert cure in str(found.value.__cause__ or found.value)

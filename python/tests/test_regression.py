@@ -116,3 +116,20 @@ def test_train_sees_that_a_label_is_a_quantity():
     numbers = trained.model.predict("\n".join(["a,b,c,d,e,f", *(line.rsplit(",", 1)[0] for line in lines[:3])]).encode() + b"\n")
     assert numbers.shape == (3,) and abs(numbers - y[:3]).max() < 5
     assert "root mean squared error" in repr(trained)
+
+
+def test_intervals_of_a_trained_model_are_those_of_the_command_line():
+    pandas = pytest.importorskip("pandas")
+    X, y = _drawn(3)
+    frame = pandas.DataFrame(X, columns=list("abcdef")).assign(price=y)
+    model = rosenblatt.train(frame, label="price").model
+    intervals = model.predict_interval(frame, 0.9)
+    predicted = model.predict(frame)
+    assert intervals.shape == (120, 2)
+    assert np.all(intervals[:, 0] < predicted) and np.all(predicted < intervals[:, 1])
+    assert np.all(np.ptp(model.predict_interval(frame, 0.5), axis=1) < np.ptp(intervals, axis=1))
+    assert 0.8 < np.mean((intervals[:, 0] <= y) & (y <= intervals[:, 1])) <= 1
+    with pytest.raises(ValueError, match="interval"):
+        model.predict_interval(frame, 1.5)
+    with pytest.raises(ValueError, match="held out"):
+        Regressor().fit(X, y).model_.predict_interval(X)

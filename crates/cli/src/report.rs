@@ -50,7 +50,17 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
         percent(error)
     );
     let most = evaluation.support(class as usize);
-    if evaluation.errors >= evaluation.rows - most && model.spec().weighs_mistakes() {
+    if let Some(cost) = evaluation.cost(model) {
+        let _ = writeln!(
+            text,
+            "{}; it names classes by what they are expected to cost",
+            words::cost_line(&cost, &name(cost.always.0))
+        );
+        if cost.mean >= cost.always.1 {
+            let _ =
+                writeln!(text, "warning: this is no better than always predicting {}", name(cost.always.0));
+        }
+    } else if evaluation.errors >= evaluation.rows - most && model.spec().weighs_mistakes() {
         text.push_str(
             "note: by plain count this is no better, which can happen if some mistakes cost more than others\n",
         );

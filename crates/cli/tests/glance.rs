@@ -354,3 +354,145 @@ fn a_report_speaks_the_words_of_the_field() {
         assert!(text.contains(word), "{word}: {text}");
     }
 }
+
+#[test]
+fn probabilities_of_pairs_fall_towards_the_boundary() {
+    let bench = Bench::new();
+    bench.write("iris.csv", fs::read_to_string("../data/bundled/iris.csv").unwrap());
+    bench.ok("rosenblatt train iris.csv -a pa1 --multiclass one-vs-one --folds 5 --model pairs.model");
+    // From the mean of versicolor to that of virginica, in a hundred steps.
+    let (from, to) = ([5.936, 2.77, 4.26, 1.326], [6.588, 2.974, 5.552, 2.026]);
+    let mut line = "sepal_length,sepal_width,petal_length,petal_width\n".to_owned();
+    for step in 0..=100 {
+        let cells = from
+            .iter()
+            .zip(to)
+            .map(|(from, to)| format!("{:.4}", from + (to - from) * f64::from(step) / 100.0));
+        let _ = writeln!(line, "{}", cells.collect::<Vec<_>>().join(","));
+    }
+    bench.write("line.csv", line);
+    let printed = bench.ok("rosenblatt predict line.csv --model pairs.model --probabilities --json");
+    let of = |class: &str| -> Vec<f64> {
+        let share = |line: &str| {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            answer["probabilities"][class].as_f64().unwrap()
+        };
+        printed.lines().map(share).collect()
+    };
+    let (ours, theirs) = (of("versicolor"), of("virginica"));
+    assert!(ours[0] > 0.9 && theirs[100] > 0.9, "{} {}", ours[0], theirs[100]);
+    assert!(ours.windows(2).all(|pair| pair[0] > pair[1]), "it falls with every step");
+    let largest = ours.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
+    assert!(largest < 0.08, "no step is a jump: {largest}");
+    let at_boundary = ours.iter().zip(&theirs).find(|(ours, theirs)| theirs >= ours).unwrap();
+    assert!((0.35..0.55).contains(at_boundary.0), "{at_boundary:?}");
+}
+
+#[test]
+fn a_category_speaks_beside_the_mean_of_its_column() {
+    let bench = Bench::new();
+    let mut text = "plan,region,size,kind\n".to_owned();
+    for row in 0..400 {
+        let (plan, region, size) = (["basic", "plus", "pro"][row % 3], ["east", "west"][row % 2], row % 7);
+        // Half of the basic ones leave, one in eight of the others; regions and sizes say nothing.
+        let leaves = if plan == "basic" { row % 2 == row % 4 / 2 } else { row % 8 == 0 };
+        let _ = writeln!(text, "{plan},{region},{size},{}", if leaves { "yes" } else { "no" });
+    }
+    bench.write("t.csv", text);
+    bench.ok("rosenblatt train t.csv -a logistic --shape line --folds 5 --model t.model");
+    let drawn = json(&bench, "rosenblatt inspect t.model --json");
+    assert!(drawn.to_string().contains("plan=basic"), "{drawn}");
+    let printed = bench.ok("rosenblatt predict t.csv --model t.model --explain 9 --json");
+    // Over the rows learned from, what a column adds to `yes` is nothing in the mean, and a basic plan speaks for it.
+    let mut sums = std::collections::BTreeMap::<String, f64>::new();
+    for line in printed.lines() {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        let side = if answer["class"] == "yes" { 1.0 } else { -1.0 };
+        for reason in
+            [&answer["for"], &answer["against"]].into_iter().flat_map(|side| side.as_array().unwrap())
+        {
+            let (name, amount) =
+                (reason["feature"].as_str().unwrap(), side * reason["contribution"].as_f64().unwrap());
+            *sums.entry(name.split('=').next().unwrap().to_owned()).or_default() += amount;
+            match name {
+                "plan=basic" => assert!(amount > 0.0, "{line}"),
+                "plan=plus" | "plan=pro" => assert!(amount < 0.0, "{line}"),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(sums.keys().map(String::as_str).collect::<Vec<_>>(), ["plan", "region", "size"]);
+    for (column, sum) in &sums {
+        assert!(sum.abs() / 400.0 < 1e-4, "{column}: {sum}");
+    }
+    let both = bench.ok("rosenblatt predict t.csv --model t.model --explain 9");
+    assert!(both.contains("region=east") && both.contains("region=west"), "each of two categories is named");
+}
+
+#[test]
+fn costs_have_a_figure_beside_the_best_constant_answer() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(400));
+    for line in ["train t.csv --cost yes=5 --model t.model", "evaluate t.csv --model t.model"] {
+        let text = bench.ok(&format!("rosenblatt {line}"));
+        let figures =
+            text.lines().find(|line| line.starts_with("mean cost: ")).unwrap_or_else(|| panic!("{text}"));
+        assert!(
+            figures.contains("a row (95 % confidence interval ")
+                && figures.contains("always predicting `yes` would cost")
+        );
+    }
+    bench.ok("rosenblatt report t.csv --model t.model");
+    let page = fs::read_to_string(bench.path("t.html")).unwrap();
+    assert!(page.contains("Mean cost: "), "the page judges by costs, too");
+    assert!(!bench.ok("rosenblatt train t.csv --model even.model").contains("mean cost:"));
+}
+
+#[test]
+fn an_interval_of_groups_counts_groups() {
+    let bench = Bench::new();
+    let mut text = "clinic,a,b,kind\n".to_owned();
+    for row in 0..240 {
+        let clinic = row % 12;
+        // Half of the clinics turn the label round now and then: their rows are wrong together.
+        let turned = clinic % 2 == 0 && row % 5 < 3;
+        let is_yes = (row * 7 % 11 > 5) != turned;
+        let _ =
+            writeln!(text, "c{clinic},{},{},{}", row * 7 % 11, row % 13, if is_yes { "yes" } else { "no" });
+    }
+    bench.write("t.csv", text);
+    let line = "rosenblatt train t.csv --label kind --group clinic -a pa1 --folds 6 --model t.model";
+    let printed = json(&bench, &format!("{line} --json"));
+    let of = |interval: &Value| interval[1].as_f64().unwrap() - interval[0].as_f64().unwrap();
+    assert_eq!(printed["by-group"]["groups"], 12);
+    let (by_group, by_row) = (of(&printed["by-group"]["interval"]), of(&printed["held-out"]["interval"]));
+    assert!(by_group > by_row, "{by_group} {by_row}");
+    assert!(bench.ok(line).contains("\nby group: 95 % confidence interval "));
+    let compared =
+        bench.ok("rosenblatt compare t.csv --label kind --group clinic --algorithms pa1,perceptron");
+    assert!(compared.contains("this assumes that new rows are of new groups"), "{compared}");
+    let plain = bench.ok("rosenblatt compare t.csv --label kind --ignore clinic --algorithms pa1,perceptron");
+    assert!(plain.contains("this assumes that new rows are drawn as these were"), "{plain}");
+    assert!(bench.run("rosenblatt compare t.csv --label kind --group klinik").all().contains("klinik"));
+}
+
+#[test]
+fn the_worst_row_in_every_round_ends_when_it_is_right() {
+    let bench = Bench::new();
+    bench.write("six.csv", "x,y,fruit\n1,1,pear\n2,1,pear\n1,2.5,pear\n3,3,apple\n4,2,apple\n3.5,4,apple\n");
+    let printed = bench.ok("rosenblatt trace six.csv --order worst");
+    assert!(printed.contains("\nconverged in epoch "), "{printed}");
+}
+
+#[test]
+fn the_report_names_actual_classes_whichever_is_positive() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(240));
+    for positive in ["yes", "no"] {
+        bench.ok(&format!("rosenblatt train t.csv --positive {positive} --model t.model"));
+        bench.ok("rosenblatt report t.csv --model t.model -o t.html");
+        let page = fs::read_to_string(bench.path("t.html")).unwrap();
+        assert!(page.contains("yes taken for no") || page.contains("no taken for yes"), "{positive}");
+        assert!(!page.contains("yes taken for yes") && !page.contains("no taken for no"), "{positive}");
+    }
+}

@@ -139,7 +139,7 @@ fn compare_promises_what_train_delivers() {
     let (data, _) = load_with_schema(&source, &reading).unwrap();
     let candidates = Candidate::list("pa1(C=0.1),perceptron:last").unwrap();
     let specs: Vec<_> = candidates.iter().map(|one| one.spec(&Options::default()).unwrap()).collect();
-    let again = compare(&specs, &data, None, 5, 0, &mut ()).unwrap();
+    let again = compare(&specs, &data, None, (5, &rosenblatt::split::Ties::default()), 0, &mut ()).unwrap();
     for trial in &again.trials {
         let found: Vec<f64> = trial.folds.iter().map(rosenblatt::compare::TrialFold::error).collect();
         assert_eq!(&serde_json::json!(found), errors(&trial.rule()), "{}", trial.rule());

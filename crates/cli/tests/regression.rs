@@ -40,7 +40,7 @@ fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
         "mean absolute error: ",
         "variance explained (R2): 0.9",
         "cross-validated over 5 folds of 300 rows",
-        "what moves price most, a number by one standard deviation, a category by itself: age -",
+        "what moves price most, a number by one standard deviation, a category beside the mean of its column: age -",
     ] {
         assert!(report.contains(words), "expected {words:?} in\n{report}");
     }

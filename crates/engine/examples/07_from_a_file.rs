@@ -16,5 +16,12 @@ fn main() -> Result<(), Error> {
     // A row as the table has it: the model brings it to the scale that it learned on.
     println!("{}", model.predict(&[5.1, 3.5, 1.4, 0.2])?);
     assert_eq!(model.predict(&[5.1, 3.5, 1.4, 0.2])?, "setosa");
+
+    // Which measurements spoke for that class.
+    let why = model.explain(&[5.1, 3.5, 1.4, 0.2], 2)?;
+    for reason in &why.in_favour {
+        println!("{} {:+.2}", reason.feature, reason.contribution);
+    }
+    assert_eq!(why.in_favour[0].feature, "petal_length");
     Ok(())
 }

@@ -16,6 +16,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! What the command line takes as options stands in the recipe's fields:
+//!
+//! ```no_run
+//! use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Source};
+//! use rosenblatt::{Error, Recipe};
+//!
+//! let reading =
+//!     ReadOptions { label: Some(LabelColumn::Named("species".to_owned())), missing: Missing::Mean, ..ReadOptions::default() };
+//! match (Recipe { reading, ..Recipe::default() }).train(&Source::file("penguins.csv"), &mut ()) {
+//!     Ok(trained) => trained.model.save("penguins.model")?,
+//!     // What is wrong with a file, where, and what to do about it.
+//!     Err(Error::Data(error)) => eprintln!("{}", error.report()),
+//!     Err(error) => eprintln!("{error}"),
+//! }
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # From rows in memory to a model
 //!
 //! ```
@@ -65,7 +82,7 @@
 //! | choose among algorithms | [`compare`], [`race`] |
 //! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |
 //! | have probabilities | [`Model::calibrated`], [`calibration`] |
-//! | explain | [`insight::top_features`], [`explain`], [`misclassified`], [`vote_count`] |
+//! | explain | [`Model::explain`], [`insight::top_features`], [`explain`], [`misclassified`], [`vote_count`] |
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
 //! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
 //! | go on from a model, or make one of several | [`train::Start`], [`mix`] |

@@ -163,9 +163,9 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let explanation = data.visit(Explained(model));
     let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
     let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
-    let bias = model.planes().unwrap().biases()[0];
+    let base = rosenblatt::explain::Explainer::new(model).base().unwrap();
     let score = model.decision_function(&row).unwrap()[0];
-    assert!((sum + bias - score).abs() < 1e-9, "{sum} and {bias} are not {score}");
+    assert!((sum + base - score).abs() < 1e-9, "{sum} and {base} are not {score}");
     let curve = all.iter().find(|contribution| contribution.name(model) == "a").unwrap();
     assert!(curve.bends && (curve.value - 45.0).abs() < 1e-3 && curve.amount() > 0.0);
     let curves = rosenblatt::insight::curves(model, 1);
@@ -230,7 +230,8 @@ fn a_cross_is_found_where_columns_count_together_and_only_if_it_may() {
     let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
     let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
     let score = again.decision_function(&row).unwrap()[0];
-    assert!((sum + again.planes().unwrap().biases()[0] - score).abs() < 1e-9);
+    let base = rosenblatt::explain::Explainer::new(&again).base().unwrap();
+    assert!((sum + base - score).abs() < 1e-9);
     assert!(all.iter().any(|contribution| contribution.name(&again).contains("*b~")), "{all:?}");
     let refused = |result: Result<(), rosenblatt::Error>| result.unwrap_err().to_string();
     assert!(refused(rosenblatt::monotone::courses(&again).map(|_| ())).contains("crossed"));

@@ -5,8 +5,8 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::counted;
 use crate::{Figure, Needs};
-use rosenblatt::Task;
 use rosenblatt::insight::margins;
+use rosenblatt::{Costs, Task};
 use rosenblatt_plot::{Canvas, Histogram, Picture, Range, number};
 
 pub(crate) const FIGURE: Figure = Figure {
@@ -25,7 +25,7 @@ const FAR: f64 = 0.5;
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let all = match &subject.held_out {
-        Some(held_out) => held_out.margins(),
+        Some(held_out) => held_out.margins(model),
         None => margins(model, &subject.data, &subject.rows, true),
     };
     // Rows of a class that the model never heard of have no margin.
@@ -52,6 +52,9 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         notes.push(format!("{rows} beyond the ends, and are counted in the outermost bars."));
     }
     let name = match (is_distance, model.labels().len()) {
+        (_, 2) if is_log_odds && model.spec().options().costs != Costs::Even => {
+            "log odds of the actual class, beyond those from which costs name it"
+        }
         _ if is_log_odds => "log odds of the actual class against the next",
         (true, _) => "signed distance from the boundary",
         (false, 2) => "signed score",

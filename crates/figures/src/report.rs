@@ -4,7 +4,7 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
-    TOP_FEATURES, by_spread, count, counted, decimals, describe_estimate, describe_feature,
+    TOP_FEATURES, by_spread, cost_line, count, counted, decimals, describe_estimate, describe_feature,
     describe_probabilities, describe_training, describe_training_rows, list_top_features, percent,
     short_number,
 };
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
             (Fared::Numbers(numbers), shown, n_wrong)
         } else {
             let wrong = seen.misclassified(model);
-            let shown = wrong.iter().take(SHOWN).map(|wrong| mistaken(model, &seen.data, wrong)).collect();
+            let shown = wrong.iter().take(SHOWN).map(|wrong| mistaken(model, &seen, wrong)).collect();
             (Fared::Classes(seen.evaluation(model)?), shown, wrong.len() as u64)
         };
         // A run for a picture takes no longer because a file says so.
@@ -245,6 +245,13 @@ impl<'a> Report<'a> {
             let name = shortened(evaluation.labels.name(class), LONGEST_CLASS);
             page.warning(&format!("This is no better than always predicting {name}."));
         }
+        if let Some(cost) = evaluation.cost(model) {
+            let name = shortened(evaluation.labels.name(cost.always.0), LONGEST_CLASS);
+            page.paragraph(&format!(
+                "{}. It names classes by what they are expected to cost, so judge it by this rather than by how many rows are right.",
+                capital(&cost_line(&cost, &name))
+            ));
+        }
         let mut tiles = Vec::new();
         tiles.extend(estimate.map(|error| (percent(error), of_estimate)));
         tiles.push((percent(evaluation.error()), of));
@@ -321,10 +328,14 @@ impl<'a> Report<'a> {
         );
         self.picture(page, "reliability", "How often what was given a probability came true.");
         if let Some(probability_scores) = evaluation.probability_scores {
-            let fitted = if matches!(self.judged, Judged::SetAside | Judged::HeldOut) {
-                "; they were fitted on these very rows, so that on new ones both are a little worse"
-            } else {
-                ""
+            let is_raced = self.model.training_summary().is_raced();
+            let fitted = match (self.judged, &self.seen.held_out) {
+                (Judged::SetAside | Judged::HeldOut, _) if is_raced => "; fitted on other rows than these",
+                (_, Some(_)) => "; each half of the rows judged by a fit on the other",
+                (Judged::SetAside, None) => {
+                    "; they were fitted on these very rows, so that on new ones both are a little worse"
+                }
+                _ => "",
             };
             let told = describe_probabilities(probability_scores);
             page.paragraph(&format!("Its probabilities: {told} (both 0 at best{fitted})."));
@@ -586,7 +597,9 @@ impl<'a> Report<'a> {
 }
 
 /// A row that was given the wrong class.
-fn mistaken(model: &Model, data: &Dataset, wrong: &Misclassified) -> Wrong {
+fn mistaken(model: &Model, seen: &Subject, wrong: &Misclassified) -> Wrong {
+    // What is kept of rows held out counts classes as the model does, and data may have another order of them.
+    let truths = if seen.held_out.is_some() { model.labels() } else { seen.data.labels() };
     let sure = match wrong.probability {
         Some(probability) => format!("{} sure", percent(probability)),
         None => format!("ahead by {}", short_number(wrong.score_gap)),
@@ -594,7 +607,7 @@ fn mistaken(model: &Model, data: &Dataset, wrong: &Misclassified) -> Wrong {
     let heading = format!(
         "Row {}: {} taken for {}, {sure}",
         count(u64::from(wrong.row) + 1),
-        shortened(data.labels().name(wrong.truth), LONGEST_CLASS),
+        shortened(truths.name(wrong.truth), LONGEST_CLASS),
         shortened(model.labels().name(wrong.given), LONGEST_CLASS),
     );
     Wrong { row: wrong.row, class: wrong.given, heading }

@@ -48,7 +48,9 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
     let columns = ranked(model, class, subject);
     if columns.is_empty() {
-        return Err(PlotError::Nothing { what: "columns that bend; train with `shape`".to_owned() }.into());
+        let what = "columns that bend, but all of this model's are straight: `weights` draws those, and \
+                    `--shape 'bend(knots=4)'` trains a model that bends";
+        return Err(PlotError::Nothing { what: what.to_owned() }.into());
     }
     let (up, moved) = match model.task() {
         Task::Numbers => ("more", names[class as usize].as_str()),

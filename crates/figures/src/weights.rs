@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use crate::words::name_with_share;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::insight::weights_for;
+use rosenblatt::insight::{centred_weights, weights_for};
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
@@ -140,7 +140,7 @@ fn bars(
 
 /// The features that contribute most for or against a class, those for it first: weight times spread, where that is known.
 fn strongest(model: &Model, class: u32, most: usize) -> Option<Vec<Bar>> {
-    let mut weights = weights_for(model, class)?;
+    let mut weights = centred_weights(model, class)?;
     for (feature, weight) in weights.iter_mut().enumerate() {
         *weight *= model.weight_scale(feature);
     }

@@ -2,10 +2,10 @@
 
 use rosenblatt::core::{Readout, Stopped};
 pub use rosenblatt::data::words::{count, counted};
-use rosenblatt::evaluate::ProbabilityScores;
+use rosenblatt::evaluate::{MeanCost, ProbabilityScores};
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::{
-    TopFeature, curves, feature_name, interval_of_folds, top_features_by_class, weights_for,
+    TopFeature, centred_weights, curves, feature_name, interval_of_folds, top_features_by_class,
 };
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
@@ -180,9 +180,21 @@ pub fn describe_numbers(estimate: &NumberEstimate) -> String {
     text
 }
 
+/// What mistakes cost, beside the answer that costs least of those that are always the same.
+pub fn cost_line(cost: &MeanCost, always: &str) -> String {
+    let (low, high) = cost.interval;
+    format!(
+        "mean cost: {} a row (95 % confidence interval {} to {}); always predicting {always} would cost {}",
+        short_number(cost.mean),
+        short_number(low),
+        short_number(high),
+        short_number(cost.always.1)
+    )
+}
+
 /// What moves a predicted number most, up or down; of a column that bends, from its lowest to its highest point.
 fn list_slopes(model: &Model) -> String {
-    let weights = weights_for(model, 0).unwrap_or_default();
+    let weights = centred_weights(model, 0).unwrap_or_default();
     let bent = curves(model, 0);
     let is_bent = |feature: usize| bent.iter().any(|curve| curve.features.contains(&feature));
     let straight =
@@ -212,7 +224,7 @@ fn list_slopes(model: &Model) -> String {
         String::new()
     } else {
         format!(
-            "what moves {target} most, a number by one standard deviation, a category by itself: {}\n",
+            "what moves {target} most, a number by one standard deviation, a category beside the mean of its column: {}\n",
             shown.join(", ")
         )
     }

@@ -28,7 +28,7 @@ impl fmt::Display for PlotError {
             Self::NotFinite { what, place, value } => {
                 write!(f, "{what} should be finite to be drawn, but number {} is {value}", place + 1)
             }
-            Self::Nothing { what } => write!(f, "there should be {what} to draw, but there is nothing"),
+            Self::Nothing { what } => write!(f, "there is nothing to draw, expected {what}"),
         }
     }
 }

@@ -178,6 +178,11 @@ impl PyModel {
         self.model.has_probabilities()
     }
 
+    /// How far from its prediction the number of a new row lies with this probability, at most.
+    fn reach(&self, share: f64) -> PyResult<f64> {
+        Ok(self.model.reach(share)?)
+    }
+
     /// How many epochs it took.
     #[getter]
     fn n_epochs(&self) -> u64 {
@@ -347,11 +352,10 @@ impl PyModel {
                     let class = predictor.predict(examples.row(row));
                     let mut reasons =
                         serde_json::to_value(explainer.explain(examples.row(row), class, most).named(model))?;
-                    match (model.task(), model.planes()) {
-                        (Task::Numbers, Some(planes)) => {
+                    match (model.task(), explainer.base()) {
+                        (Task::Numbers, Some(base)) => {
                             reasons["prediction"] = predictor.scores()[0].into();
-                            // What is predicted of a row that nothing speaks of.
-                            reasons["base"] = planes.biases()[0].into();
+                            reasons["base"] = base.into();
                         }
                         _ => reasons["class"] = model.labels().name(class).into(),
                     }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::compare::{Candidate, TrialFold};
 use rosenblatt::data::{ReadOptions, Schema, load_with_schema};
+use rosenblatt::split::Ties;
 use rosenblatt::{Options, Recipe, Spec, compare::compare as compare_all, trace::trace as trace_rounds};
 use rosenblatt_figures::{Canvas, Look, Settings, Subject, Svg, find};
 use serde_json::json;
@@ -82,7 +83,8 @@ pub(crate) fn compare(
         let specs = candidates.iter().map(|one| one.spec(&options)).collect::<Result<Vec<_>, _>>()?;
         let (data, _) = load_with_schema(&source, &reading)?;
         let mut watching = Watching { signals, stages: None, epochs: None, figures: true };
-        let compared = compare_all(&specs, &data, None, folds, options.seed, &mut watching)?;
+        let compared =
+            compare_all(&specs, &data, None, (folds, &Ties::default()), options.seed, &mut watching)?;
         let trials = compared.trials.iter().map(|trial| {
             json!({
                 "algorithm": trial.rule(),

@@ -338,7 +338,7 @@ impl Visitor for Ask<'_, '_> {
         let mut explainer = answers.wish.explain.map(|most| (Explainer::new(model), most));
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
         let is_number = model.task() == Task::Numbers;
-        let base = model.planes().filter(|_| is_number).map(|planes| planes.biases()[0]);
+        let base = explainer.as_mut().filter(|_| is_number).and_then(|(explainer, _)| explainer.base());
         let mut is_finite = true;
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
         let mut predictor = model.predictor(examples.width());

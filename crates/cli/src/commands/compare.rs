@@ -14,8 +14,8 @@ use rosenblatt::compare::{Candidate, Comparison, Trial, TrialFold, compare};
 use rosenblatt::monitor::Stage;
 use rosenblatt::options::Classes;
 use rosenblatt::recipe::note_on_quantity;
-use rosenblatt::{Dataset, Monitor, Options, Spec, defaults};
-use rosenblatt_data::{Source, load_with_schema};
+use rosenblatt::{Dataset, Monitor, Options, Recipe, Spec, defaults};
+use rosenblatt_data::Source;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -49,6 +49,10 @@ pub(crate) struct Args {
     /// Estimate the error by cross-validation on N folds
     #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
     pub(super) folds: usize,
+    #[arg(long, value_name = "COLUMN", help = meaning_of("time"))]
+    time: Option<String>,
+    #[arg(long, value_name = "COLUMN", help = meaning_of("group"))]
+    group: Option<String>,
     /// Maximum number of epochs. Training may stop earlier, as in `train`
     #[arg(long, value_name = "N", default_value_t = defaults::EPOCHS)]
     pub(super) epochs: u64,
@@ -97,14 +101,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, read) = (Source::find_all(&args.files)?, args.data.to_learn()?);
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
-    let (data, schema) = load_with_schema(&source, &read)?;
+    let (time, group) = (args.time.clone(), args.group.clone());
+    let recipe = Recipe { reading: read, time, group, ..Recipe::default() };
+    let (data, schema, ties) = recipe.tied_rows(&source)?;
     if let Some(note) = note_on_quantity(data.labels(), data.len()) {
         ui::warn(&note);
     }
     progress.stage("comparing");
     let mut face = Face::new(progress, specs.iter().map(name).collect());
-    let compared = compare(&specs, &data, Some(&Arc::new(schema)), args.folds, args.seed, &mut face)?;
-    let report = Report { source: source.name(), data: &data, compared, face };
+    let folds = (args.folds, &*ties);
+    let compared = compare(&specs, &data, Some(&Arc::new(schema)), folds, args.seed, &mut face)?;
+    let report = Report { assumes: recipe.assumes(), source: source.name(), data: &data, compared, face };
     if args.json {
         return ui::print(&format!("{}\n", report.json()));
     }
@@ -160,6 +167,7 @@ impl Monitor for Face {
 
 /// All there is to say.
 struct Report<'a> {
+    assumes: &'static str,
     source: String,
     data: &'a Dataset,
     compared: Comparison,
@@ -198,8 +206,9 @@ impl Report<'_> {
             ]);
         }
         text.push_str(&ui::table(&table));
+        let _ = writeln!(text, "\nthis assumes that {}", self.assumes);
         text.push_str(
-            "\nspread is from fold to fold; mistakes while learning, margin, time and model size are means per fold\n\
+            "spread is from fold to fold; mistakes while learning, margin, time and model size are means per fold\n\
              margin is the signed distance of the worst row that was learned from: above zero, all are right\n",
         );
         for (spec, error) in &self.compared.failed {

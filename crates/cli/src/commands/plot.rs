@@ -322,6 +322,12 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
         ui::note(&format!(
             "note: this is {rule} with its defaults; `train` compares several and may choose another: draw its model with --model"
         ));
+        if figure.name == "boundary" {
+            ui::note(&format!(
+                "note: rows scaled and shuffled, {} weights; for the run that `trace` prints: --readout last --order given --scale none",
+                spec.readout()
+            ));
+        }
     }
     progress.stage("training");
     Ok(Subject::of_data(figure, settings, source, rows, spec)?)

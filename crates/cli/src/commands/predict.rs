@@ -363,9 +363,9 @@ impl<'m> Wanted<'m> {
                 let named = explanation.named(self.model);
                 object["for"] = json!(named.in_favour);
                 object["against"] = json!(named.against);
-                if let (Task::Numbers, Some(planes)) = (self.model.task(), self.model.planes()) {
-                    // What is predicted of a row that nothing speaks of.
-                    object["base"] = json!(planes.biases()[0]);
+                let base = self.explain.as_mut().and_then(|(explainer, _)| explainer.base());
+                if let (Task::Numbers, Some(base)) = (self.model.task(), base) {
+                    object["base"] = json!(base);
                 }
             }
             return Ok(Line::Object(object));

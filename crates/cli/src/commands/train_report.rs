@@ -189,6 +189,16 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
             } else if summary.estimate.is_some_and(|estimate| estimate.refitted) {
                 let _ = writeln!(text, "{learned_from}");
             }
+            if let Some(by_group) = &estimate.by_group {
+                let (low, high) = by_group.interval;
+                let _ = writeln!(
+                    text,
+                    "by group: 95 % confidence interval {} to {} for new ones of {} groups, whose rows are right and wrong together",
+                    percent(low),
+                    percent(high),
+                    count(by_group.groups as u64)
+                );
+            }
             let _ = writeln!(text, "this assumes that {}", summary.assumes());
             text.push_str(&learned);
         }

@@ -316,6 +316,8 @@ impl<T: Stored> Fitting for Fitted<T> {
             kept.push(Column { name, kind });
         }
         schema.columns = kept;
+        // Whether they were named or found out, in whatever order, the model has the same bytes.
+        schema.ignored.sort();
         for (names, what) in [
             (named, "read as categories"),
             (constant, "the same in every row"),

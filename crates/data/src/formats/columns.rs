@@ -168,6 +168,7 @@ impl Plan {
             let schema = Arc::make_mut(&mut schema);
             schema.label = of_role(Role::Label).next().map(|place| names[place].to_owned());
             schema.ignored = of_role(Role::Ignore).map(|place| names[place].to_owned()).collect();
+            schema.ignored.sort();
         }
         let matched = match whole {
             Some(_) => vec![None; names.len()],

@@ -291,6 +291,18 @@ impl Schema {
         Some((self.number_name(bend), bend))
     }
 
+    /// The column of two categories that this feature tells apart, before any bend, and the one that it is zero for.
+    pub fn first_of_two(&self, feature: usize) -> Option<(&str, &str)> {
+        let place = |start: usize| self.bends.as_ref().map_or(start, |bends| bends.place(start).start);
+        let mut columns = self.columns.iter().zip(self.starts().0);
+        columns.find_map(|(column, start)| match &column.kind {
+            ColumnKind::Category { values, .. } if values.len() == 2 && place(start) == feature => {
+                Some((column.name.as_str(), values[0].as_str()))
+            }
+            _ => None,
+        })
+    }
+
     /// What the column of numbers is called that bends so.
     fn number_name(&self, bend: &Bend) -> String {
         let mut columns = self.columns.iter().zip(self.starts().0);

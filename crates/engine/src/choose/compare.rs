@@ -11,6 +11,7 @@ use crate::insight::smallest_margin;
 use crate::monitor::Monitor;
 use crate::recipe::CrossValidated;
 use crate::spec::{KernelOptions, Options, Spec};
+use crate::split::Ties;
 use crate::statistics::deviation;
 use rosenblatt_core::{Average, Readout};
 use rosenblatt_data::{Dataset, Schema};
@@ -233,16 +234,17 @@ impl Comparison {
     }
 }
 
-/// Cross-validates every candidate on the same folds. Fails if none of them can be trained.
+/// Cross-validates every candidate on the same folds, which keep together what `ties` do. Fails if none of them can be
+/// trained.
 pub fn compare(
     candidates: &[Spec],
     data: &Dataset,
     schema: Option<&Arc<Schema>>,
-    n_folds: usize,
+    (n_folds, ties): (usize, &Ties),
     seed: u64,
     monitor: &mut dyn Monitor,
 ) -> Result<Comparison, Error> {
-    let folds = Folds::new(data, n_folds, seed)?;
+    let folds = Folds::new(data, ties, n_folds, seed)?;
     let (mut trials, mut failed) = (Vec::new(), Vec::new());
     for (candidate, spec) in candidates.iter().enumerate() {
         let mut trial = Trial { candidate, spec: spec.clone(), folds: Vec::new() };

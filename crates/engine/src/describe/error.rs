@@ -7,7 +7,8 @@ use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::maps::MapError;
 use rosenblatt_kernel::{KernelError, Trouble};
 
-/// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
+/// Why no model came of it. Messages say what was found and what was expected. What to do about a file stands in
+/// [`DataError::help`]; [`DataError::report`] is the whole message, with the line that is wrong.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -85,7 +85,7 @@ settings! {
                 .shared().of_classes().unset("1 for every class");
         /// Cost of mistakes, by which a model with probabilities names the class of least expected cost. Even, balanced
         /// (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by
-        /// TRUE:NAMED.
+        /// TRUE:NAMED: with yes=5, missing a row of class yes costs 5.
         #[serde(skip_serializing_if = "is_even")]
         costs: Costs = Costs::Even => Setting::by_class("CLASS=COST").flag("cost").shared().of_classes().unset("1 for every mistake");
         /// Feature map that rows go through before they are learned from, in place of a kernel.

@@ -59,7 +59,12 @@ pub(crate) fn fold_rows(classes: &[u32], rows: &[u32], n_folds: usize, seed: u64
 }
 
 /// Parts of all rows of these classes, as many as there are folds: what is learned from all folds but one judges that one.
-pub(crate) fn parts_of_folds(classes: &[u32], n_folds: usize, seed: u64) -> Result<Vec<Part>, Error> {
+pub(crate) fn parts_of_folds(
+    classes: &[u32],
+    ties: &Ties,
+    n_folds: usize,
+    seed: u64,
+) -> Result<Vec<Part>, Error> {
     if n_folds < 2 {
         return refuse("folds", "at least 2", n_folds);
     }
@@ -67,7 +72,7 @@ pub(crate) fn parts_of_folds(classes: &[u32], n_folds: usize, seed: u64) -> Resu
         return Err(Error::TooFewRows { folds: n_folds, rows: classes.len() });
     }
     let all: Vec<u32> = (0..classes.len() as u32).collect();
-    Ties::default().parts(classes, &all, n_folds, seed)
+    ties.parts(classes, &all, n_folds, seed)
 }
 
 /// What ties rows together: when each was taken, and which belong together. Rows that nothing ties are drawn alike.

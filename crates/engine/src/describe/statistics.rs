@@ -9,19 +9,24 @@ pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
 /// The same after cross-validation. Each row is judged by one of several models that share most of their rows, and the
 /// model that is kept is yet another: the variance is larger by what Nadeau and Bengio (2003) add, as if rows were fewer.
 pub fn interval_of_folds(errors: u64, rows: u64, n_folds: usize) -> (f64, f64) {
-    if n_folds < 2 {
-        return interval(errors, rows);
-    }
-    let n_folds = n_folds as f64;
-    interval_of(errors, rows, rows as f64 / (1.0 + n_folds / (n_folds - 1.0)))
+    interval_of(errors, rows, rows_of_folds(rows, n_folds))
 }
+
+/// How many rows judged by one model tell as much.
+pub(crate) fn rows_of_folds(rows: u64, n_folds: usize) -> f64 {
+    let n_folds = n_folds as f64;
+    if n_folds < 2.0 { rows as f64 } else { rows as f64 / (1.0 + n_folds / (n_folds - 1.0)) }
+}
+
+/// So many standard errors have 95 % of what there is between them.
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// Wilson's interval of a share, as if it had been found on `n` rows.
 fn interval_of(errors: u64, rows: u64, n: f64) -> (f64, f64) {
     if rows == 0 {
         return (0.0, 1.0);
     }
-    let z = 1.959_963_984_540_054_f64;
+    let z = Z;
     let share = errors as f64 / rows as f64;
     let middle = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
@@ -32,12 +37,30 @@ fn interval_of(errors: u64, rows: u64, n: f64) -> (f64, f64) {
     (low, high)
 }
 
+/// The quantile of Student's t between which and its opposite 95 % lie, by Cornish and Fisher's expansion: right to three
+/// digits from three degrees of freedom on, and for one and two as the exact formulas have it.
+pub(crate) fn students_t(freedom: usize) -> f64 {
+    let n = freedom.max(1) as f64;
+    match freedom {
+        0 | 1 => 12.706_204_736,
+        2 => 4.302_652_73,
+        _ => {
+            let z2 = Z * Z;
+            let first = Z * (z2 + 1.0) / 4.0;
+            let second = Z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
+            let third = Z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
+            let fourth = Z * ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92160.0;
+            Z + first / n + second / n.powi(2) + third / n.powi(3) + fourth / n.powi(4)
+        }
+    }
+}
+
 /// The mean of several numbers, and between which numbers that of all there could be lies, with 95 % confidence.
 pub(crate) fn interval_of_mean(numbers: &[f64]) -> (f64, (f64, f64)) {
     let count = numbers.len().max(1) as f64;
     let mean = numbers.iter().sum::<f64>() / count;
     let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-    let spread = 1.959_963_984_540_054 * (squares / (count - 1.0).max(1.0) / count).sqrt();
+    let spread = Z * (squares / (count - 1.0).max(1.0) / count).sqrt();
     (mean, (mean - spread, mean + spread))
 }
 
@@ -46,4 +69,22 @@ pub(crate) fn deviation(errors: &[f64]) -> f64 {
     let n_folds = errors.len() as f64;
     let mean = errors.iter().sum::<f64>() / n_folds;
     (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n_folds - 1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn students_t_is_that_of_printed_tables() {
+        for (freedom, expected) in
+            [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (10, 2.228), (23, 2.069), (120, 1.980)]
+        {
+            assert!(
+                (students_t(freedom) - expected).abs() < 2e-3 * expected,
+                "{freedom}: {}",
+                students_t(freedom)
+            );
+        }
+    }
 }

@@ -8,8 +8,8 @@ use crate::monitor::{Monitor, OrStop, Stage};
 use crate::ranking::curve;
 use crate::rows::RowSource;
 use crate::spec::Spec;
-use crate::split::{Part, parts_of_folds};
-use crate::statistics::interval_of_folds;
+use crate::split::{Part, Ties, parts_of_folds};
+use crate::statistics::{Z, interval_of_folds, rows_of_folds};
 use crate::task::Task;
 use crate::train::Training;
 use rosenblatt_data::{Dataset, Labels};
@@ -42,6 +42,18 @@ pub struct Evaluation {
     pub folds: usize,
 }
 
+/// What mistakes cost, a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct MeanCost {
+    /// The mean over the rows.
+    pub mean: f64,
+    /// Between which costs the true one lies, with 95 % confidence.
+    pub interval: (f64, f64),
+    /// The class that it costs least to predict of every row, and what that costs.
+    pub always: (u32, f64),
+}
+
 impl Evaluation {
     /// The share of rows that were given the right class.
     pub fn accuracy(&self) -> f64 {
@@ -56,6 +68,31 @@ impl Evaluation {
     /// Between which error rates the true one lies, with 95 % confidence.
     pub fn interval(&self) -> (f64, f64) {
         interval_of_folds(self.errors, self.rows, self.folds)
+    }
+
+    /// What mistakes cost where `model` weighs them.
+    pub fn cost(&self, model: &Model) -> Option<MeanCost> {
+        let costs = model.costs().filter(|_| self.rows > 0)?;
+        let n_known = model.labels().len();
+        // Of a class that the model does not know, every answer is a mistake that costs as much as any.
+        let of = |truth: usize, named: usize| match truth {
+            _ if truth == named => 0.0,
+            _ if truth < n_known && named < n_known => costs.of(truth as u32, named as u32),
+            _ => 1.0,
+        };
+        let mean = |of_row: &dyn Fn(usize, usize) -> f64| {
+            let rows = self.confusion.rows().enumerate();
+            let cells = rows.flat_map(|(truth, counts)| {
+                counts.into_iter().enumerate().map(move |(named, count)| (truth, named, count as f64))
+            });
+            cells.map(|(truth, named, count)| count * of_row(truth, named)).sum::<f64>() / self.rows as f64
+        };
+        let found = mean(&of);
+        let variance = mean(&|truth, named| (of(truth, named) - found).powi(2));
+        let spread = Z * (variance / rows_of_folds(self.rows, self.folds)).sqrt();
+        let of_one = |class: usize| (class as u32, mean(&|truth, _| of(truth, class)));
+        let always = (0..n_known).map(of_one).reduce(|best, one| if one.1 < best.1 { one } else { best })?;
+        Some(MeanCost { mean: found, interval: ((found - spread).max(0.0), found + spread), always })
     }
 
     /// How many rows are of `class`.
@@ -398,10 +435,16 @@ pub struct Fold {
 /// Trains `n_folds` models, each on all folds but one, and judges each on the fold it did not see.
 pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) -> Result<Vec<Fold>, Error> {
     let mut folds = Vec::new();
-    Folds::new(data, n_folds, seed)?.judge(spec, data, 0, &mut (), |model, _, judged| {
-        folds.push(Fold { model, evaluation: judged.evaluation });
-        Ok(())
-    })?;
+    Folds::new(data, &Ties::default(), n_folds, seed)?.judge(
+        spec,
+        data,
+        0,
+        &mut (),
+        |model, _, judged| {
+            folds.push(Fold { model, evaluation: judged.evaluation });
+            Ok(())
+        },
+    )?;
     Ok(folds)
 }
 
@@ -414,8 +457,8 @@ pub(crate) struct Folds {
 }
 
 impl Folds {
-    pub(crate) fn new(data: &Dataset, n_folds: usize, seed: u64) -> Result<Self, Error> {
-        let parts = parts_of_folds(data.classes(), n_folds, seed)?;
+    pub(crate) fn new(data: &Dataset, ties: &Ties, n_folds: usize, seed: u64) -> Result<Self, Error> {
+        let parts = parts_of_folds(data.classes(), ties, n_folds, seed)?;
         let with_scores = keeps_scores(&data.into(), data.len());
         Ok(Self { parts, fingerprint: crate::model::fingerprint(data), with_scores })
     }

@@ -5,6 +5,7 @@ use crate::confusion::ConfusionMatrix;
 use crate::error::Error;
 use crate::evaluate::{Evaluation, areas};
 use crate::keep::held_out::HeldOut;
+use crate::model::Model;
 use crate::ranking::curve;
 use crate::roc::{PrecisionRecall, Reliability, Roc, each_class, precision_curve, reliability_of};
 use rosenblatt_core::elementary;
@@ -70,11 +71,16 @@ impl HeldOut {
     }
 
     /// By how much the true class of each row is ahead of the others, or behind if that is negative: logarithms of the
-    /// odds if there are probabilities, else differences of scores.
-    pub fn margins(&self) -> Vec<f64> {
+    /// odds if there are probabilities, else differences of scores. Of two classes, ahead of where `model` begins to name
+    /// the second, which costs may have moved.
+    pub fn margins(&self, model: &Model) -> Vec<f64> {
+        let cut = model.costs().filter(|_| self.has_probabilities).map_or(0.0, |costs| {
+            let least = costs.threshold();
+            elementary::ln(least / (1.0 - least))
+        });
         let margin = |(of_row, &class): (&[f32], &u32)| {
             if of_row.len() == 1 {
-                let towards_second = self.towards_second(of_row);
+                let towards_second = self.towards_second(of_row) - cut;
                 return if class == 1 { towards_second } else { -towards_second };
             }
             let others = of_row.iter().enumerate().filter(|(other, _)| *other != class as usize);

@@ -20,7 +20,7 @@ pub struct Importance {
 
 /// How a feature varies from row to row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(into = "(u32, f32, f32)", from = "(u32, f32, f32)")]
+#[serde(into = "(u32, f32, f32, f32)", from = "Stored")]
 pub struct Variation {
     /// Which feature.
     pub feature: u32,
@@ -28,17 +28,32 @@ pub struct Variation {
     pub deviation: f32,
     /// The share of the rows in which it is not zero.
     pub share: f32,
+    /// Its mean over the rows.
+    pub mean: f32,
 }
 
-impl From<Variation> for (u32, f32, f32) {
-    fn from(Variation { feature, deviation, share }: Variation) -> Self {
-        (feature, deviation, share)
+impl From<Variation> for (u32, f32, f32, f32) {
+    fn from(Variation { feature, deviation, share, mean }: Variation) -> Self {
+        (feature, deviation, share, mean)
     }
 }
 
-impl From<(u32, f32, f32)> for Variation {
-    fn from((feature, deviation, share): (u32, f32, f32)) -> Self {
-        Self { feature, deviation, share }
+/// As files have it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    Whole(u32, f32, f32, f32),
+    /// What files of the first builds lack. Of what is 0 or 1, the share of rows is the mean.
+    WithoutMean(u32, f32, f32),
+}
+
+impl From<Stored> for Variation {
+    fn from(stored: Stored) -> Self {
+        let (feature, deviation, share, mean) = match stored {
+            Stored::Whole(feature, deviation, share, mean) => (feature, deviation, share, mean),
+            Stored::WithoutMean(feature, deviation, share) => (feature, deviation, share, share),
+        };
+        Self { feature, deviation, share, mean }
     }
 }
 
@@ -49,6 +64,7 @@ impl Variation {
             (one.feature as usize) < width
                 && one.deviation.is_finite()
                 && one.deviation >= 0.0
+                && one.mean.is_finite()
                 && (0.0..=1.0).contains(&one.share)
         };
         all.len() <= MOST_VARIATIONS

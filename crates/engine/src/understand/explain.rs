@@ -1,14 +1,19 @@
 //! Why a row was given its class: the features that contributed to its score, and those that counted against it.
 //!
-//! A score is a sum over features, so each feature's contribution is exact; nothing is sampled or fitted. A
+//! A score is a sum over features, so each feature's contribution is exact; nothing is sampled or fitted. A column of
+//! categories, or one that bends, has no zero of its own: where the model knows the average row, the contribution of
+//! such a column is what it adds beyond what it adds there, and [`Explainer::base`] has the rest. A
 //! vote has no such sum: there, the contributions are those of the mean of the survivors, each counting as long as
 //! it lived, which is the average that the same run would have been read out as. A network is explained row by row: what
 //! it says of the row beyond what it says of a row of zeros is shared out over the features, exactly.
 
+use crate::error::Error;
 use crate::insight::{feature_name, weights_for};
-use crate::model::Model;
-use rosenblatt_core::Row;
+use crate::model::{Model, Sample};
+use crate::task::Task;
+use rosenblatt_core::{Dense, Row, Sparse};
 use serde::Serialize;
+use std::ops::Range;
 
 /// What one feature of a row adds to the score of a class.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,16 +27,26 @@ pub struct Contribution {
     pub weight: f64,
     /// Whether it is a column that bends, called by its first feature.
     pub bends: bool,
+    /// What its column adds to the score of the average row, if that is taken away.
+    pub centre: f64,
 }
 
 impl Contribution {
-    /// How much it adds to the score of the class: weight times value, or the height of a curve.
+    /// How much it adds to the score of the class: weight times value, or the height of a curve, less what its column adds
+    /// to the average row.
     pub fn amount(&self) -> f64 {
-        if self.bends { self.weight } else { self.weight * self.value }
+        let whole = if self.bends { self.weight } else { self.weight * self.value };
+        whole - self.centre
     }
 
-    /// What it is called: the feature, or the column that bends.
+    /// What it is called: the feature, the column that bends, or the category that it lacks if there are two.
     pub fn name(&self, model: &Model) -> String {
+        if !self.bends
+            && self.value == 0.0
+            && let Some((column, other)) = model.schema().and_then(|schema| schema.first_of_two(self.feature))
+        {
+            return format!("{column}={other}");
+        }
         let column =
             model.schema().filter(|_| self.bends).and_then(|schema| schema.bent_column(self.feature));
         column.map_or_else(|| feature_name(model, self.feature), |(name, _)| name)
@@ -84,11 +99,39 @@ pub struct NamedContribution {
     pub value: f64,
     /// Its weight in favour of the class.
     pub weight: f64,
-    /// How much it adds to the score of the class: weight times value, or the height of a curve.
+    /// How much it adds to the score of the class: weight times value, or the height of a curve; of a category or a curve, less
+    /// what its column adds to the average row.
     pub contribution: f64,
 }
 
-/// Explains the predictions of a model.
+impl Model {
+    /// Why a row is given its class: at most `most` features that speak for it, and as many that speak against it. The row
+    /// is one as [`Model::predict`] takes it.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Spec, train};
+    ///
+    /// let data = Dataset::from_rows(&[[2.0, 0.0], [0.0, 2.0]], &["right", "up"]);
+    /// let model = train(&Spec::default(), &data)?;
+    /// let why = model.explain(&[3.0, 1.0], 1)?;
+    /// assert_eq!((why.in_favour[0].feature.as_str(), why.in_favour[0].value), ("feature 1", 3.0));
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn explain<'a>(&self, row: impl Into<Sample<'a>>, most: usize) -> Result<NamedExplanation, Error> {
+        self.check_task(Task::Classes)?;
+        let seen = self.as_seen(row.into())?;
+        let class = self.predictor(0).predict_seen(&seen);
+        let mut explainer = Explainer::new(self);
+        let explanation = match &seen.features {
+            None => explainer.explain(Dense(&seen.values), class, most),
+            Some(features) => explainer.explain(Sparse::new(features, &seen.values), class, most),
+        };
+        Ok(explanation.named(self))
+    }
+}
+
+/// Explains the predictions of a model. Rows are as the model sees them, of a [`Dataset`](crate::Dataset) that it learned from
+/// or that [`Model::open`] read; [`Model::explain`] takes a row as a table has it.
 ///
 /// ```
 /// use rosenblatt::core::Dense;
@@ -106,8 +149,43 @@ pub struct NamedContribution {
 #[derive(Debug, Clone)]
 pub struct Explainer<'m> {
     model: &'m Model,
-    /// The weights in favour of each class that was asked for.
-    by_class: Vec<Option<Vec<f64>>>,
+    /// The weights in favour of each class that was asked for, and what columns add to the average row.
+    by_class: Vec<Option<Weighed>>,
+}
+
+/// What speaks for a class.
+#[derive(Debug, Clone, Default)]
+struct Weighed {
+    weights: Vec<f64>,
+    centres: Vec<(Range<usize>, f64)>,
+}
+
+impl Weighed {
+    fn of(model: &Model, class: u32) -> Self {
+        let weights = weights_for(model, class).unwrap_or_default();
+        let centre = |run: Range<usize>| Some((run.clone(), model.mean_of(run, &weights)?));
+        let centres = model.columns_without_zero().into_iter().filter_map(centre).collect();
+        Self { weights, centres }
+    }
+
+    /// Contributions of a row, each beside that of the average row. A column that has none is missing from it, or is the first
+    /// of two categories, which has no feature.
+    fn centred(&self, mut row: Vec<Contribution>) -> Vec<Contribution> {
+        for (run, centre) in &self.centres {
+            // A dense row has the zeros of all other categories as well.
+            let is_own =
+                |one: &&mut Contribution| run.contains(&one.feature) && (one.bends || one.value != 0.0);
+            if let Some(own) = row.iter_mut().find(is_own) {
+                own.centre = *centre;
+            } else {
+                row.retain(|one| one.feature != run.start);
+                let (feature, weight) = (run.start, self.weights.get(run.start).copied().unwrap_or(0.0));
+                row.push(Contribution { feature, value: 0.0, weight, bends: false, centre: *centre });
+            }
+        }
+        row.sort_by_key(|one| one.feature);
+        row
+    }
 }
 
 impl<'m> Explainer<'m> {
@@ -116,10 +194,20 @@ impl<'m> Explainer<'m> {
         Self { model, by_class: vec![None; model.labels().len()] }
     }
 
+    /// What is predicted of a row of which all contributions are 0; `None` if the model has no weights, or more than one score.
+    pub fn base(&mut self) -> Option<f64> {
+        let planes = self.model.planes().filter(|planes| planes.n_outputs() == 1)?;
+        let last = self.by_class.len().checked_sub(1)?;
+        let weighed = self.by_class[last].get_or_insert_with(|| Weighed::of(self.model, last as u32));
+        Some(planes.biases()[0] + weighed.centres.iter().map(|(_, centre)| centre).sum::<f64>())
+    }
+
     /// At most `most` features of `row` that speak for `class`, and as many that speak against it.
     pub fn explain<R: Row>(&mut self, row: R, class: u32, most: usize) -> Explanation {
         let model = self.model;
         let of_row;
+        let weighed: &Weighed;
+        let nothing = Weighed::default();
         let weights: &dyn Fn(usize, usize) -> Option<f64> = if let Some(network) = model.network() {
             let entries: Vec<(usize, f64)> = row.entries().collect();
             // One output is for the second of two classes.
@@ -130,21 +218,22 @@ impl<'m> Explainer<'m> {
             };
             let (_, growth) = network.growth(&entries, output);
             of_row = move |place: usize, _: usize| growth.get(place).map(|weight| side * weight);
+            weighed = &nothing;
             &of_row
         } else {
-            let weights = self.by_class[class as usize]
-                .get_or_insert_with(|| weights_for(model, class).unwrap_or_default());
-            &|_: usize, feature: usize| weights.get(feature).copied()
+            weighed = self.by_class[class as usize].get_or_insert_with(|| Weighed::of(model, class));
+            &|_: usize, feature: usize| weighed.weights.get(feature).copied()
         };
         let mut explanation = Explanation::default();
-        let weighed = row.entries().enumerate().map(|(place, (feature, value))| Contribution {
+        let of_features = row.entries().enumerate().map(|(place, (feature, value))| Contribution {
             feature,
             value,
             weight: weights(place, feature).unwrap_or(0.0),
             bends: false,
+            centre: 0.0,
         });
-        let weighed: Vec<Contribution> = weighed.collect();
-        for contribution in by_column(model, weighed) {
+        let of_features: Vec<Contribution> = of_features.collect();
+        for contribution in weighed.centred(by_column(model, of_features)) {
             match contribution.amount() {
                 amount if amount > 0.0 => explanation.in_favour.push(contribution),
                 amount if amount < 0.0 => explanation.against.push(contribution),
@@ -178,6 +267,7 @@ fn by_column(model: &Model, weighed: Vec<Contribution>) -> Vec<Contribution> {
                 value: bend.value_of(hats).unwrap_or(f64::NAN),
                 weight: parts.iter().map(Contribution::amount).sum(),
                 bends: true,
+                centre: 0.0,
             });
         }
     }
@@ -190,7 +280,7 @@ mod tests {
     use super::*;
     use crate::options::Classes;
     use crate::{Dataset, Options, Spec, train};
-    use rosenblatt_core::{Dense, Readout};
+    use rosenblatt_core::Readout;
 
     #[test]
     fn shares_and_bias_add_up_to_the_score() {

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
-use rosenblatt_data::{Bend, Dataset, Surface, visit};
+use rosenblatt_data::{Bend, Column, ColumnKind, Dataset, Surface, visit};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct TopFeature {
     /// What the feature is called.
     #[serde(rename = "feature")]
     pub name: String,
-    /// Its weight in favour of the class.
+    /// Its weight in favour of the class; of more than two categories, beside the mean of their column.
     pub weight: f64,
     /// Its standard deviation among the rows learned from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +88,14 @@ pub(crate) fn leading(
     });
     let Some(planes) = mean_planes(model).filter(|_| model.map().is_none() && most > 0) else { return top };
     let speaks = Speaks::of(model);
+    let has_categories = model.columns_without_zero().iter().any(|run| run.len() > 1 && !bent.contains(run));
+    let centres: Vec<Vec<(Range<usize>, f64)>> = (0..if has_categories { n_classes as u32 } else { 0 })
+        .map(|class| means_of_categories(model, &weights_for(model, class).unwrap_or_default()))
+        .collect();
+    let centre = |class: usize, feature: usize| {
+        let mut of_class = centres.get(class).into_iter().flatten();
+        of_class.find(|(run, _)| run.contains(&feature)).map_or(0.0, |(_, mean)| *mean)
+    };
     let mut entries = planes.entries().peekable();
     // Of the feature at hand: which classes it says something of, and what.
     let (mut heard, mut sums) = (Vec::new(), vec![0.0; n_classes]);
@@ -103,7 +111,7 @@ pub(crate) fn leading(
         }
         let is_bent = bent.iter().any(|run| run.contains(&feature));
         for class in heard.drain(..) {
-            let weight = std::mem::take(&mut sums[class]);
+            let weight = std::mem::take(&mut sums[class]) - centre(class, feature);
             if is_bent {
                 continue;
             }
@@ -129,7 +137,8 @@ pub struct Curve {
     #[serde(skip)]
     pub features: Range<usize>,
     /// Values, ascending, and the height of the curve there; it is a line between two knots, and flat beyond the last.
-    /// The mean over the knots is 0: as they stand at quantiles, so is the mean over rows, nearly.
+    /// The mean over the rows learned from is 0. Of a model that knows no means of features, the mean over the knots is: as
+    /// they stand at quantiles, so is that over rows, nearly.
     pub points: Vec<(f64, f64)>,
     /// Its height where the value is missing, if that was ever seen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +173,9 @@ pub fn curves(model: &Model, class: u32) -> Vec<Curve> {
         let (column, _) = model.schema()?.bent_column(features.start).filter(|_| !features.is_empty())?;
         let own = weights.get(features.clone())?;
         let height = |value: f64| bend.height(value, |place| own[place]);
-        let mean = bend.knots.iter().map(|knot| height(*knot)).sum::<f64>() / bend.knots.len().max(1) as f64;
+        let over_knots = || bend.knots.iter().map(|knot| height(*knot)).sum::<f64>();
+        let of_rows = model.mean_of(features.clone(), &weights);
+        let mean = of_rows.unwrap_or_else(|| over_knots() / bend.knots.len().max(1) as f64);
         let mut values: Vec<f64> = bend.knots.iter().chain(&bend.values).copied().collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -348,12 +359,63 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
     Some(weights)
 }
 
+/// The same, but of a category beside the mean of its column, where that is known: a category has no zero, so what decides is by
+/// how much its weight differs from those of others.
+pub fn centred_weights(model: &Model, class: u32) -> Option<Vec<f64>> {
+    let mut weights = weights_for(model, class)?;
+    for (run, mean) in means_of_categories(model, &weights) {
+        weights[run].iter_mut().for_each(|weight| *weight -= mean);
+    }
+    Some(weights)
+}
+
+/// What each column of more than two categories adds to the score of the average row, given the weights in favour of a
+/// class; none if the model does not know that row.
+fn means_of_categories(model: &Model, weights: &[f64]) -> Vec<(Range<usize>, f64)> {
+    let is_bent =
+        |run: &Range<usize>| model.schema().is_some_and(|schema| schema.bent_column(run.start).is_some());
+    let known = |run: Range<usize>| {
+        (run.end <= weights.len()).then(|| Some((run.clone(), model.mean_of(run, weights)?)))
+    };
+    let runs = model.columns_without_zero().into_iter();
+    runs.filter(|run| run.len() > 1 && !is_bent(run)).filter_map(|run| known(run)?).collect()
+}
+
 impl Model {
     /// How a feature varies from row to row, if that is known.
     pub fn variation(&self, feature: usize) -> Option<Variation> {
         let known = self.variations();
         let place = known.binary_search_by_key(&(feature as u32), |one| one.feature).ok()?;
         Some(known[place])
+    }
+
+    /// What these features add to the score of the average row, given the weights of all features; `None` if that is not known.
+    pub(crate) fn mean_of(&self, features: Range<usize>, weights: &[f64]) -> Option<f64> {
+        let known = self.variations();
+        let from = known.partition_point(|one| (one.feature as usize) < features.start);
+        let own = known[from..].iter().take_while(|one| (one.feature as usize) < features.end);
+        let weigh = |one: &Variation| Some(f64::from(one.mean) * weights.get(one.feature as usize)?);
+        (!known.is_empty()).then(|| own.filter_map(weigh).sum())
+    }
+
+    /// The features of columns whose zero says nothing: of those that bend, and of categories, which have one feature of
+    /// each value, or one that tells two values apart.
+    pub(crate) fn columns_without_zero(&self) -> Vec<Range<usize>> {
+        let Some(schema) = self.schema() else { return Vec::new() };
+        let place = |feature: usize| match &schema.bends {
+            Some(bends) => bends.place(feature),
+            None => feature..feature + 1,
+        };
+        let of_bends = schema.bends.iter().flat_map(|bends| &bends.columns);
+        let bent = of_bends.map(|bend| place(bend.feature as usize));
+        let of_column = |(column, start): (&Column, usize)| {
+            let is_category = matches!(column.kind, ColumnKind::Category { .. }) && column.n_features() > 0;
+            is_category.then(|| place(start).start..place(start + column.n_features() - 1).end)
+        };
+        let categories = schema.columns.iter().zip(schema.starts().0).filter_map(of_column);
+        let mut all: Vec<Range<usize>> = bent.chain(categories).filter(|run| !run.is_empty()).collect();
+        all.sort_by_key(|run| run.start);
+        all
     }
 
     /// By what a weight is multiplied to compare it with others: the deviation of its feature. Where that is known of no

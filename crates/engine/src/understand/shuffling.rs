@@ -199,7 +199,8 @@ pub(crate) fn variations(
     let n_rows = drawn.len().max(1) as f64;
     let varied = |(&feature, &(sum, squares, count)): (&u32, &(f64, f64, u32))| {
         let deviation = (squares / n_rows - (sum / n_rows).powi(2)).max(0.0).sqrt() as f32;
-        (feature, Variation { feature, deviation, share: (f64::from(count) / n_rows) as f32 })
+        let (share, mean) = ((f64::from(count) / n_rows) as f32, (sum / n_rows) as f32);
+        (feature, Variation { feature, deviation, share, mean })
     };
     let mut found: BTreeMap<u32, Variation> = sums.iter().map(varied).collect();
     if found.len() > MOST_VARIATIONS {
@@ -218,7 +219,7 @@ pub(crate) fn variations(
             .collect();
         found.retain(|feature, _| kept.contains(feature));
     }
-    Ok(found.into_values().filter(|one| one.deviation.is_finite()).collect())
+    Ok(found.into_values().filter(|one| one.deviation.is_finite() && one.mean.is_finite()).collect())
 }
 
 /// A row by its values that are not zero.

@@ -94,7 +94,8 @@ impl Fitting<'_> {
             evaluation.take_areas(held_out.as_ref());
             let errors = judged.iter().map(|judged| judged.evaluation.error());
             let fold_errors = if judged.len() > 1 { errors.collect() } else { Vec::new() };
-            Estimate { evaluation, fold_errors }
+            let by_group = self.recipe.by_group(held_out.as_ref(), &evaluation);
+            Estimate { evaluation, fold_errors, by_group }
         });
         notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
         let reread = self.read_bent(raced.shape(), data, monitor)?;

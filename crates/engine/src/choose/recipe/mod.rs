@@ -56,7 +56,7 @@ use crate::settings::Asked;
 use crate::slice::sample;
 use crate::spec::{Options, Spec};
 use crate::split::{Part, Ties};
-use crate::statistics::deviation;
+use crate::statistics::{deviation, rows_of_folds, students_t};
 use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::{Shuffling, variations};
@@ -66,6 +66,7 @@ use rosenblatt_data::{
     Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, SentenceStream, Source, load_with_schema,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -255,6 +256,39 @@ pub struct Estimate {
     pub evaluation: Evaluation,
     /// The error of each fold; empty if rows were held out once.
     pub fold_errors: Vec<f64>,
+    /// What groups of rows say of it, where groups tie them.
+    pub by_group: Option<ByGroup>,
+}
+
+/// How sure an error is if the rows of a group are right and wrong together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ByGroup {
+    /// How many groups there are.
+    pub groups: usize,
+    /// Between which error rates the true one of new groups lies, with 95 % confidence.
+    pub interval: (f64, f64),
+}
+
+impl ByGroup {
+    /// Of rows with these groups, classes and predicted classes, judged in this many folds: the variance of a ratio of sums
+    /// over groups, with Student's t for few of them, and what folds add to it.
+    fn of(groups: &[u32], classes: &[u32], predicted: &[u32], n_folds: usize) -> Option<Self> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for ((group, truth), named) in groups.iter().zip(classes).zip(predicted) {
+            let sums = sums.entry(*group).or_default();
+            *sums = (sums.0 + f64::from(u8::from(truth != named)), sums.1 + 1.0);
+        }
+        let (n_groups, n_rows) = (sums.len() as f64, groups.len() as f64);
+        if sums.len() < 2 {
+            return None;
+        }
+        let error = sums.values().map(|(wrong, _)| wrong).sum::<f64>() / n_rows;
+        let squares: f64 = sums.values().map(|(wrong, rows)| (wrong - error * rows).powi(2)).sum();
+        let variance = squares * n_groups / (n_groups - 1.0) / (n_rows * n_rows);
+        let of_folds = n_rows / rows_of_folds(groups.len() as u64, n_folds);
+        let reach = students_t(sums.len() - 1) * (variance * of_folds).sqrt();
+        Some(Self { groups: sums.len(), interval: ((error - reach).max(0.0), (error + reach).min(1.0)) })
+    }
 }
 
 impl Estimate {
@@ -566,7 +600,7 @@ impl Recipe {
         };
         Ok(match (self.estimate, rows.dataset()) {
             (Plan::Folds(n_folds), Some(data)) if self.ties.is_empty() && !is_flat => {
-                Folds::new(data, n_folds, seed)?.into_parts()
+                Folds::new(data, &Ties::default(), n_folds, seed)?.into_parts()
             }
             (Plan::Folds(n_folds), Some(_)) => self.ties.parts(classes, &rows.all(), n_folds, seed)?,
             (plan, _) => match plan.share() {
@@ -818,7 +852,8 @@ impl Judging<'_> {
             let held_out = self.recipe.predictions(self.parts, std::slice::from_ref(&whole.judged));
             let mut evaluation = whole.judged.evaluation;
             evaluation.take_areas(held_out.as_ref());
-            let estimate = Estimate { evaluation, fold_errors };
+            let by_group = self.recipe.by_group(held_out.as_ref(), &evaluation);
+            let estimate = Estimate { evaluation, fold_errors, by_group };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
             model.provenance.importance = shuffling.found().map(Arc::new);
@@ -841,6 +876,13 @@ impl Judging<'_> {
 }
 
 impl Recipe {
+    /// What the groups of all rows that were left out say of the error.
+    fn by_group(&self, held_out: Option<&HeldOut>, evaluation: &Evaluation) -> Option<ByGroup> {
+        let known = held_out.filter(|known| known.rows.len() as u64 == evaluation.rows)?;
+        let groups = self.ties.groups_of(&known.rows)?;
+        ByGroup::of(&groups, &known.classes, &known.predicted, evaluation.folds)
+    }
+
     /// What was predicted of rows that were left out, one judgement for each part or one for all of them.
     fn predictions(&self, parts: &[Part], judged: &[Judged]) -> Option<HeldOut> {
         let n_classes = judged.first()?.evaluation.labels.len();

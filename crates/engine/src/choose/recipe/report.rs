@@ -41,6 +41,7 @@ impl Trained {
             let estimate = self.estimate.as_ref();
             report["held-out"] = json!(estimate.map(|estimate| &estimate.evaluation));
             let summary = self.model.training_summary();
+            report["by-group"] = json!(estimate.and_then(|estimate| estimate.by_group));
             report["assumes"] = json!(estimate.map(|_| summary.assumes()));
             report["fold-errors"] = json!(estimate.map(|estimate| &estimate.fold_errors));
             report["calibration"] = json!(self.model.calibration());

@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::rows::RowSource;
 use crate::split::Ties;
 use rosenblatt_data::formats::is_label_name;
-use rosenblatt_data::{LabelColumn, OneColumn, Shape, Source, column, rewindable, spooled};
+use rosenblatt_data::{
+    Dataset, LabelColumn, OneColumn, Schema, Shape, Source, column, load_with_schema, rewindable, spooled,
+};
 use std::sync::Arc;
 
 impl Recipe {
@@ -53,6 +55,20 @@ impl Recipe {
         }
         self.check_label()?;
         Ok(Cells { times: times.map(|(cells, _)| cells), groups: groups.map(|(cells, _)| cells) })
+    }
+
+    /// What an estimate assumes of the rows to come, as rows are split.
+    pub fn assumes(&self) -> &'static str {
+        crate::model::assumes(self.time.is_some(), self.group.is_some())
+    }
+
+    /// The rows of a table, how they were read, and what ties them.
+    pub fn tied_rows(&self, source: &Source) -> Result<(Dataset, Schema, Arc<Ties>), Error> {
+        let source = self.read_twice(source)?;
+        let cells = self.cells(&source)?;
+        let (data, schema) = load_with_schema(&source, &self.reading())?;
+        let tied = self.tied(&cells, &(&data).into())?;
+        Ok((data, schema, tied.ties))
     }
 
     /// The same recipe, knowing what ties these rows.

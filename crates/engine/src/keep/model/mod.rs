@@ -105,19 +105,27 @@ impl TrainingSummary {
 
     /// What its estimate assumes of the rows to come.
     pub fn assumes(&self) -> &'static str {
-        match (&self.time, &self.group) {
-            (Some(_), _) => {
-                "new rows follow these in time: rows were judged by what earlier ones taught; \
-                 the column of times is no feature"
-            }
-            (None, Some(_)) => {
-                "new rows are of new groups: rows were judged by what other groups taught; \
-                 the column of groups is no feature; the interval treats the rows of a group as independent, so with \
-                 few groups it is too narrow"
-            }
-            (None, None) => {
-                "new rows are drawn as these were; if rows come in time or in groups, split by that column"
-            }
+        assumes(self.time.is_some(), self.group.is_some())
+    }
+}
+
+/// What an estimate assumes of the rows to come if rows were split by a column of times, or of groups.
+pub(crate) fn assumes(time: bool, group: bool) -> &'static str {
+    match (time, group) {
+        (true, true) => {
+            "new rows follow these in time and are of new groups: rows were judged by what earlier ones of other groups \
+             taught; neither column is a feature"
+        }
+        (true, false) => {
+            "new rows follow these in time: rows were judged by what earlier ones taught; \
+             the column of times is no feature"
+        }
+        (false, true) => {
+            "new rows are of new groups: rows were judged by what other groups taught; \
+             the column of groups is no feature"
+        }
+        (false, false) => {
+            "new rows are drawn as these were; if rows come in time or in groups, split by that column"
         }
     }
 }

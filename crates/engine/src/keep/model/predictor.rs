@@ -292,7 +292,7 @@ impl Model {
     }
 
     /// A row as the model sees it: of the right width, finite and scaled.
-    fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
+    pub(crate) fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
         self.check_rows()?;
         let base = self.schema().filter(|schema| !schema.crosses.is_empty());
         let bends = self.schema().and_then(|schema| schema.bends.as_ref());
@@ -374,10 +374,10 @@ impl Model {
 }
 
 /// A row as the model sees it.
-struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     /// The features that have values; all of them if there is no list.
-    features: Option<Cow<'a, [u32]>>,
-    values: Cow<'a, [f64]>,
+    pub(crate) features: Option<Cow<'a, [u32]>>,
+    pub(crate) values: Cow<'a, [f64]>,
 }
 
 fn single(values: &mut [f64]) {
@@ -445,7 +445,7 @@ impl<'m> Predictor<'m> {
         self.decide()
     }
 
-    fn predict_seen(&mut self, row: &Seen<'_>) -> u32 {
+    pub(crate) fn predict_seen(&mut self, row: &Seen<'_>) -> u32 {
         match &row.features {
             None => self.predict(Dense(&row.values)),
             Some(features) => self.predict(Sparse::new(features, &row.values)),
@@ -607,7 +607,7 @@ fn first_of_highest(scores: &[f64], zero: Zero, named: u32) -> u32 {
     let found = match zero {
         Zero::Random | Zero::Wrong => None,
         Zero::Plus => scores.iter().rposition(is_highest),
-        _ => scores.iter().position(is_highest),
+        Zero::Minus => scores.iter().position(is_highest),
     };
     found.map_or(named, |class| class as u32)
 }

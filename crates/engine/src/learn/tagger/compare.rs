@@ -5,7 +5,7 @@ use super::estimate::{Verdict, train_part};
 use super::train::Material;
 use crate::error::Error;
 use crate::monitor::{Monitor, Stage};
-use crate::split::parts_of_folds;
+use crate::split::{Ties, parts_of_folds};
 use crate::statistics::deviation;
 use rosenblatt_data::{SentenceFormat, Source};
 use rosenblatt_sequence::spans::Agreement;
@@ -92,7 +92,7 @@ pub fn compare(
                 mistakes: Vec::new(),
                 attributes: material.lexicon.len(),
             };
-            let parts = parts_of_folds(&vec![0; material.corpus.len()], n_folds, seed)?;
+            let parts = parts_of_folds(&vec![0; material.corpus.len()], &Ties::default(), n_folds, seed)?;
             for (fold, (learned, held)) in parts.iter().enumerate() {
                 monitor.stage(Stage::Fold { candidate, fold, n_folds });
                 let (tagging, totals) = train_part(&material, options, learned, || monitor.wants_to_stop())?;

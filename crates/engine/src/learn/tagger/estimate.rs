@@ -6,7 +6,7 @@ use crate::calibration::{Calibration, Method};
 use crate::error::{Error, refuse};
 use crate::estimate::{Calibrate, Plan};
 use crate::monitor::Unless;
-use crate::split::{Part, parts_of_folds, split_rows};
+use crate::split::{Part, Ties, parts_of_folds, split_rows};
 use rosenblatt_core::{Stopped, Totals, threads};
 use rosenblatt_sequence::spans::{Agreement, Count, spans, tell_spans};
 use rosenblatt_sequence::{Corpus, Lattice, Met, Tagging};
@@ -56,7 +56,7 @@ impl Judging {
         match self.plan {
             Plan::Auto | Plan::HoldOut(0.0) => Ok(Vec::new()),
             Plan::HoldOut(share) => Ok(vec![split_rows(&alike, &all, share, seed)]),
-            Plan::Folds(n_folds) => parts_of_folds(&alike, n_folds, seed),
+            Plan::Folds(n_folds) => parts_of_folds(&alike, &Ties::default(), n_folds, seed),
         }
     }
 }
