@@ -53,6 +53,7 @@ impl Version {
             name: name.to_owned(),
             version: entry.version,
             log: state.path(entry.version, "log"),
+            acknowledged: state.path(entry.version, "acknowledged"),
             snapshot: state.path(entry.version, "snapshot"),
         };
         let shelf = Published { model: Arc::clone(&base), learned: 0, errors: 0 };
