@@ -109,6 +109,8 @@ pub(crate) struct Lesson {
 
 /// What a version leaves to the next one.
 pub(crate) struct Sealed {
+    /// Examples that it learned.
+    pub(crate) n_learned: u64,
     /// What was learned, if it was asked for.
     pub(crate) model: Option<Model>,
     /// All keys that were acknowledged, if there are any.
@@ -269,7 +271,7 @@ pub(crate) fn recover(
     has_begun: bool,
     common: &Common,
 ) -> Result<Recovered, Problem> {
-    let note = |what: &str| common.config.journal.note(&format!("model {}: {what}", places.name));
+    let note = |what: &str| common.config.journal.warn(&format!("model {}: {what}", places.name));
     let (mut ongoing, mut keys, mut next, snapshot_bytes) = match read_plain(&places.snapshot) {
         Ok(bytes) => {
             let (preface, state) = unpack(&bytes).map_err(damaged)?;
@@ -474,7 +476,9 @@ impl Learner {
                 }
                 Some(Wish::Seal { with_model, reply, verdict }) => {
                     let model = with_model.then(|| self.model()).transpose();
-                    let _ = reply.send(model.map(|model| Sealed { model, keys: self.keys.to_bytes() }));
+                    let n_learned = self.ongoing.totals().rounds;
+                    let keys = self.keys.to_bytes();
+                    let _ = reply.send(model.map(|model| Sealed { n_learned, model, keys }));
                     // Comes to an error if there is no next version.
                     if verdict.recv().is_ok() {
                         return;
@@ -543,7 +547,7 @@ impl Learner {
     fn note(&mut self, problem: &Problem) {
         let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
         if line != self.noted {
-            self.common.config.journal.note(&line);
+            self.common.config.journal.warn(&line);
             self.noted = line;
         }
     }

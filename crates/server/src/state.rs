@@ -36,6 +36,11 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    /// Whether a version goes on as the one before it.
+    pub(crate) fn is_as_before(&self) -> bool {
+        self.learning.is_none() && !self.blank && self.grow_classes.is_none()
+    }
+
     pub(crate) fn recipe(&self) -> Recipe {
         Recipe { learning: self.learning.clone().unwrap_or_default(), blank: self.blank, ..Recipe::default() }
     }

@@ -220,12 +220,13 @@ fn whoever_runs_the_server_reads_what_was_found() {
     let kept = Arc::clone(&notes);
     let bench = Bench::at(whole.path(), |config| {
         config.journal =
-            rosenblatt_server::Journal::new(move |line| kept.lock().unwrap().push(line.to_owned()));
+            rosenblatt_server::Journal::new(move |note| kept.lock().unwrap().push(note.text.to_owned()));
     });
     let has = |word: &str| notes.lock().unwrap().iter().any(|line| line.contains(word));
     assert!(has("was cut off"), "{notes:?}");
     assert!(has("rename the file"), "{notes:?}");
     assert_eq!(bench.get("/readyz").status, 503);
+    assert!(bench.get("/metrics").ok().text().contains("\nrosenblatt_not_served 1\n"));
     // A replacement that cannot be read leaves the version before it served, and is noted once.
     fs::write(whole.path().join("pets.model"), "no model").unwrap();
     crate::api::soon("it is noted", || has("its file cannot be taken in"));
