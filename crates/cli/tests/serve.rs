@@ -217,8 +217,8 @@ fn a_model_that_is_not_served_is_named_once_and_in_quiet_too() {
         command.current_dir(bench.path("")).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut complaints = BufReader::new(child.stderr.take().unwrap());
-        let (mut said, mut printed) = (String::new(), String::new());
-        complaints.read_line(&mut said).unwrap();
+        let (mut messages, mut printed) = (String::new(), String::new());
+        complaints.read_line(&mut messages).unwrap();
         if !is_quiet {
             BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut printed).unwrap();
             let address = printed.strip_prefix("serving no models at http://").unwrap();
@@ -227,9 +227,9 @@ fn a_model_that_is_not_served_is_named_once_and_in_quiet_too() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        complaints.read_to_string(&mut said).unwrap();
-        assert!(said.starts_with("warning: model x: it is not served: "), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        complaints.read_to_string(&mut messages).unwrap();
+        assert!(messages.starts_with("warning: model x: it is not served: "), "{messages}");
+        assert_eq!(messages.lines().count(), 1, "{messages}");
     }
 }
 

@@ -52,8 +52,8 @@ const SLOT_STEP: usize = 4096;
 
 /// How far records are acknowledged: the number of the one that comes next, in two slots that are written in turn.
 ///
-/// It is written once the log has the records, and is never flushed: one that is behind after a power cut accepts more
-/// logs than it could, and one that is ahead would refuse a whole log.
+/// It is written once the log has the records, and is never flushed: one that is too low after a power cut accepts more
+/// logs than it could, and one that is too high would refuse a whole log.
 pub(crate) struct Acknowledged {
     file: File,
     /// The slot that is written next.

@@ -100,7 +100,7 @@ impl Problem {
         self
     }
 
-    /// The same, in a request that is learned batch by batch: after so many rows, in a batch that begins at this line or
+    /// The same, in a request that is learned batch by batch: after this number of rows, in a batch that begins at this line or
     /// after it.
     #[must_use]
     pub(crate) fn amid(mut self, rows_learned: u64, line: u64) -> Self {

@@ -368,7 +368,14 @@ impl Registry {
         if !entry.begun && !version.has_files() {
             return state.keys(entry).ok()?;
         }
-        self.recover(&version, state, entry.begun).ok()?.keys()
+        match self.recover(&version, state, entry.begun) {
+            Ok(recovered) => recovered.keys(),
+            Err(problem) => {
+                let (number, why) = (entry.version, problem.detail());
+                self.warn(name, &format!("the idempotency keys of version {number} are lost: {why}"));
+                None
+            }
+        }
     }
 
     /// What a version has learned.

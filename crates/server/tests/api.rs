@@ -489,11 +489,11 @@ fn a_refused_batch_tells_what_was_learned_before_it() {
         (Some("new-class"), Some(n_learned))
     );
     assert!((1134..=1234).contains(&n_learned), "{n_learned}");
-    let said = format!(
+    let expected = format!(
         "{n_learned} rows of this request were learned before, and nothing from line {} on",
         n_learned + 1
     );
-    assert!(problem["detail"].as_str().unwrap().contains(&said), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains(&expected), "{problem}");
     soon("it is so", || bench.get("/v1/models/pets/evaluate").ok().value()["learned"] == n_learned);
     // With a key the request is learned as a whole, or not at all.
     let headers = [("content-type", "application/x-ndjson"), ("idempotency-key", "whole")];
@@ -742,11 +742,11 @@ fn what_the_learner_refuses_is_answered_and_noted_and_no_row_of_it_is_learned() 
     assert!(bench.get("/v1/models/pets/file").ok().body == before, "no row was learned");
     assert_eq!(notes.lock().unwrap().matches("nothing was learned").count(), 1, "{notes:?}");
     bench.json("/v1/models/pets/versions", "").ok();
-    for said in [
+    for expected in [
         "version 2 is served now: version 1 again",
         "version 3 is served now: what was learned on top of version 2",
     ] {
-        assert!(notes.lock().unwrap().contains(said), "{notes:?}");
+        assert!(notes.lock().unwrap().contains(expected), "{notes:?}");
     }
     bench.stop();
     let bench = Bench::at(&bench.folder.clone(), |_| {});

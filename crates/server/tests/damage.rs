@@ -209,6 +209,27 @@ fn folders_without_checksums_are_read_and_get_them() {
 }
 
 #[test]
+fn keys_that_are_lost_with_a_replaced_model_are_noted() {
+    let (whole, _) = folder();
+    let log = whole.path().join("pets.serve/3.log");
+    let bytes = fs::read(&log).unwrap();
+    fs::write(&log, &bytes[..bytes.len() - 1]).unwrap();
+    let other = crate::lineage::offline(&pets(), &["4,4,cat".to_owned()]);
+    fs::write(whole.path().join("pets.model"), other).unwrap();
+    let notes = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&notes);
+    let bench = Bench::at(whole.path(), |config| {
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            assert!(note.is_warning);
+            kept.lock().unwrap().push_str(note.text);
+        });
+    });
+    bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
+    let expected = "the idempotency keys of version 3 are lost: the end of `3.log` is missing";
+    assert!(notes.lock().unwrap().contains(expected), "{notes:?}");
+}
+
+#[test]
 fn whoever_runs_the_server_reads_what_was_found() {
     let (whole, _) = folder();
     // A record of which only the beginning is there.

@@ -53,7 +53,7 @@ fn slow_and_silent_clients_are_cut_off() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert!(is_cut, "slow headers are cut off");
-    // Who has its answer and then is silent for too long has kept nobody waiting.
+    // A client that is silent after its answer keeps no one waiting.
     let mut stream = TcpStream::connect(bench.address).unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut bytes = Vec::new();
