@@ -207,6 +207,33 @@ fn a_server_that_is_asked_to_stop_saves_and_says_so() {
 }
 
 #[test]
+fn a_model_that_is_not_served_is_named_once_and_in_quiet_too() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    bench.write("models/x.model", "no model");
+    for is_quiet in [true, false] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rosenblatt"));
+        command.args(["serve", "models", "--address", "127.0.0.1:0"]).args(is_quiet.then_some("--quiet"));
+        command.current_dir(bench.path("")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut complaints = BufReader::new(child.stderr.take().unwrap());
+        let (mut messages, mut printed) = (String::new(), String::new());
+        complaints.read_line(&mut messages).unwrap();
+        if !is_quiet {
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut printed).unwrap();
+            let address = printed.strip_prefix("serving no models at http://").unwrap();
+            let (status, _) = ask(address.split(',').next().unwrap(), "GET", "/readyz", "", b"").unwrap();
+            assert_eq!(status, 503);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        complaints.read_to_string(&mut messages).unwrap();
+        assert!(messages.starts_with("warning: model x: it is not served: "), "{messages}");
+        assert_eq!(messages.lines().count(), 1, "{messages}");
+    }
+}
+
+#[test]
 fn read_only_makes_no_folder() {
     let bench = Bench::new();
     let before = std::fs::read_dir(bench.path("")).unwrap().count();

@@ -159,6 +159,10 @@ pub fn to_evaluate(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> 
     read(&text, &how, limits)
 }
 
+/// What helps if there are more rows than a request may have.
+pub(crate) const MORE_ROWS: &str = "send several requests, or start the server with a higher {max-rows}; JSON Lines without an \
+     idempotency key or compression have no such limit where rows are predicted or learned";
+
 fn options(format: Option<&str>, limits: &Limits) -> ReadOptions {
     let most = DataLimits {
         features: limits.features,
@@ -182,7 +186,7 @@ fn read(text: &[u8], how: &ReadOptions, limits: &Limits) -> Result<Dataset, Prob
     if data.n_source_rows() > limits.rows {
         let message =
             format!("a request may have {} rows, and this one has {}", limits.rows, data.n_source_rows());
-        return Err(Problem::new("limit", message).with_help("send JSON Lines, which have no end"));
+        return Err(Problem::new("limit", message).with_help(with_flags(&MORE_ROWS.into())));
     }
     Ok(data)
 }

@@ -77,18 +77,31 @@ impl Default for Limits {
     }
 }
 
-/// Where notes for the operator go: damage, what was restored, what could not be learned.
+/// A line for the operator.
+#[derive(Debug, Clone, Copy)]
+pub struct Note<'a> {
+    /// One line.
+    pub text: &'a str,
+    /// Whether something is wrong: damage, what was restored, what could not be learned.
+    pub is_warning: bool,
+}
+
+/// Where notes for the operator go.
 #[derive(Clone)]
-pub struct Journal(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct Journal(Arc<dyn Fn(Note<'_>) + Send + Sync>);
 
 impl Journal {
     /// Hands each note to `keep`, from any thread.
-    pub fn new(keep: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn new(keep: impl Fn(Note<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(keep))
     }
 
-    pub(crate) fn note(&self, line: &str) {
-        (self.0)(line);
+    pub(crate) fn warn(&self, text: &str) {
+        (self.0)(Note { text, is_warning: true });
+    }
+
+    pub(crate) fn tell(&self, text: &str) {
+        (self.0)(Note { text, is_warning: false });
     }
 }
 

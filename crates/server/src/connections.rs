@@ -19,7 +19,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -51,6 +51,8 @@ struct Patient<S> {
     closed_by: Option<Instant>,
     /// As much of that rest as is read, to be thrown away.
     rest_bytes: usize,
+    /// Whether what moved last was an answer, so that the client owes nothing.
+    is_answered: Arc<AtomicBool>,
     metrics: Arc<Metrics>,
 }
 
@@ -66,7 +68,14 @@ impl<S> Patient<S> {
             write_waits: false,
             closed_by: None,
             rest_bytes: limits.body_bytes,
+            is_answered: Arc::default(),
             metrics,
+        }
+    }
+
+    fn wrote(&self, outcome: &Poll<io::Result<usize>>) {
+        if matches!(outcome, Poll::Ready(Ok(_))) {
+            self.is_answered.store(true, Ordering::Relaxed);
         }
     }
 
@@ -82,7 +91,7 @@ impl<S> Patient<S> {
             self.writing.as_mut().reset(until);
         }
         if self.writing.as_mut().poll(cx).is_ready() {
-            self.metrics.cut_off.fetch_add(1, Ordering::Relaxed);
+            self.metrics.cut_off();
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         Poll::Pending
@@ -95,9 +104,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let n_before = into.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(cx, into);
         if outcome.is_ready() {
             self.read_waits = false;
+            if into.filled().len() > n_before {
+                self.is_answered.store(false, Ordering::Relaxed);
+            }
             return outcome;
         }
         if !self.read_waits {
@@ -106,6 +119,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
             self.reading.as_mut().reset(until);
         }
         if self.reading.as_mut().poll(cx).is_ready() {
+            if !self.is_answered.load(Ordering::Relaxed) {
+                self.metrics.cut_off();
+            }
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         Poll::Pending
@@ -136,6 +152,7 @@ impl<S: AsyncRead + Unpin> Patient<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(&outcome);
         self.stalled(cx, outcome)
     }
 
@@ -166,6 +183,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.wrote(&outcome);
         self.stalled(cx, outcome)
     }
 
@@ -228,15 +246,20 @@ async fn answer(
         None => serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await,
         Some(tls) => {
             // A handshake is as quick as a head.
-            if let Ok(Ok(stream)) = timeout(limits.timeout, tls.accept(stream)).await {
-                serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await;
+            match timeout(limits.timeout, tls.accept(stream)).await {
+                Ok(Ok(stream)) => {
+                    serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop)
+                        .await;
+                }
+                Ok(Err(_)) => {}
+                Err(_) => metrics.cut_off(),
             }
         }
     }
     metrics.connections.fetch_sub(1, Ordering::Relaxed);
 }
 
-async fn serve<S>(stream: S, router: Router, limits: &Limits, stop: &mut watch::Receiver<bool>)
+async fn serve<S>(stream: Patient<S>, router: Router, limits: &Limits, stop: &mut watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -263,12 +286,24 @@ where
     let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
         hyper::service::Service::call(&service, request.map(Body::new))
     });
+    let (metrics, is_answered) = (Arc::clone(&stream.metrics), Arc::clone(&stream.is_answered));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
-        // What goes wrong on a connection is its client's affair.
-        _ = connection.as_mut() => return,
+        ended = connection.as_mut() => {
+            // What goes wrong on a connection is its client's affair. A head that does not come is counted, and the
+            // silence after an answer is not.
+            if ended.is_err_and(is_late) && !is_answered.load(Ordering::Relaxed) {
+                metrics.cut_off();
+            }
+            return;
+        }
         _ = stop.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
+}
+
+/// Whether a connection ended because its client took too long for a head.
+fn is_late(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> bool {
+    error.into().downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
 }

@@ -36,7 +36,7 @@ mod streams;
 pub mod tensors;
 mod tls;
 
-pub use config::{Config, Durability, Journal, Limits};
+pub use config::{Config, Durability, Journal, Limits, Note};
 pub use playground::Playground;
 pub use problem::Problem;
 
@@ -106,17 +106,8 @@ impl Server {
 
     /// The models it has taken in.
     pub fn models(&self) -> Vec<String> {
-        self.named(true)
-    }
-
-    /// The names of models in the folder that cannot be served; `/readyz` has the reasons.
-    pub fn not_served(&self) -> Vec<String> {
-        self.named(false)
-    }
-
-    fn named(&self, served: bool) -> Vec<String> {
         let slots = self.app.registry.slots();
-        slots.iter().filter(|slot| slot.current().is_ok() == served).map(|slot| slot.name.clone()).collect()
+        slots.iter().filter(|slot| slot.current().is_ok()).map(|slot| slot.name.clone()).collect()
     }
 
     /// Answers until `asked` says to stop: then requests are let end, and what was learned is saved.

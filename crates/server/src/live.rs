@@ -6,7 +6,7 @@
 //! twentieth of the time: an answer may lag that much after an acknowledgement.
 
 use crate::config::{Config, Durability};
-use crate::log::{self, LogError, Medium};
+use crate::log::{self, Acknowledged, LogError, Medium};
 use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::rows;
@@ -109,6 +109,8 @@ pub(crate) struct Lesson {
 
 /// What a version leaves to the next one.
 pub(crate) struct Sealed {
+    /// Examples that it learned.
+    pub(crate) n_learned: u64,
     /// What was learned, if it was asked for.
     pub(crate) model: Option<Model>,
     /// All keys that were acknowledged, if there are any.
@@ -141,6 +143,8 @@ pub(crate) struct Places {
     pub(crate) name: String,
     pub(crate) version: u64,
     pub(crate) log: PathBuf,
+    /// How far the log is acknowledged.
+    pub(crate) acknowledged: PathBuf,
     pub(crate) snapshot: PathBuf,
 }
 
@@ -186,6 +190,7 @@ pub(crate) struct Learner {
     shelf: Arc<Shelf>,
     places: Places,
     log: Box<dyn Medium>,
+    acknowledged: Acknowledged,
     log_bytes: u64,
     /// The number of the first record of the log.
     first: u64,
@@ -225,15 +230,18 @@ fn pack(preface: &Preface, state: &[u8]) -> Vec<u8> {
 }
 
 /// The parts of a snapshot, once its checksum is right.
-fn unpack(bytes: &[u8]) -> Option<(Preface, &[u8])> {
-    let (content, sum) = bytes.split_last_chunk::<32>()?;
-    if Sha256::digest(content).as_slice() != sum {
-        return None;
-    }
-    let rest = content.strip_prefix(SNAPSHOT_MAGIC)?;
-    let (length, rest) = rest.split_first_chunk::<8>()?;
-    let (preface, state) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    Some((serde_json::from_slice(preface).ok()?, state))
+fn unpack(bytes: &[u8]) -> Result<(Preface, &[u8]), &'static str> {
+    let content = match bytes.split_last_chunk::<32>() {
+        Some((content, sum)) if Sha256::digest(content).as_slice() == sum => content,
+        _ => return Err("the snapshot does not match its checksum"),
+    };
+    let parts = || {
+        let rest = content.strip_prefix(SNAPSHOT_MAGIC)?;
+        let (length, rest) = rest.split_first_chunk::<8>()?;
+        let (preface, state) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        Some((serde_json::from_slice(preface).ok()?, state))
+    };
+    parts().ok_or("the snapshot is whole, and another build wrote it")
 }
 
 /// What was found when a version was taken up again.
@@ -263,11 +271,10 @@ pub(crate) fn recover(
     has_begun: bool,
     common: &Common,
 ) -> Result<Recovered, Problem> {
-    let note = |what: &str| common.config.journal.note(&format!("model {}: {what}", places.name));
+    let note = |what: &str| common.config.journal.warn(&format!("model {}: {what}", places.name));
     let (mut ongoing, mut keys, mut next, snapshot_bytes) = match read_plain(&places.snapshot) {
         Ok(bytes) => {
-            let (preface, state) =
-                unpack(&bytes).ok_or_else(|| damaged("the snapshot does not match its checksum"))?;
+            let (preface, state) = unpack(&bytes).map_err(damaged)?;
             let ongoing = Ongoing::restore(recipe, Arc::clone(base), state)
                 .map_err(|error| damaged(format!("the snapshot cannot be gone on from: {error}")))?;
             (ongoing, preface.keys, preface.next, bytes.len() as u64)
@@ -283,6 +290,15 @@ pub(crate) fn recover(
     let unnumbered = keys.known.values_mut().filter(|(_, receipt)| receipt.version == 0);
     unnumbered.for_each(|(_, receipt)| receipt.version = places.version);
     let covered = next;
+    let version = places.version;
+    let acknowledged = match read_plain(&places.acknowledged) {
+        Ok(bytes) => Some(Acknowledged::read(&bytes).ok_or_else(|| {
+            damaged(format!("`{version}.acknowledged`, which tells how long the log must be, is damaged"))
+        })?),
+        // Older servers did not write it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(damaged(format!("`{version}.acknowledged` cannot be read: {error}"))),
+    };
     let mut rows_in_log = 0;
     let replayed = open_plain(&places.log).map_err(LogError::from).and_then(|file| {
         log::read_file(file, |number, payload| {
@@ -309,11 +325,25 @@ pub(crate) fn recover(
         Ok(found) if found.first > covered || found.next < covered => {
             return Err(damaged("the log and the snapshot do not meet; examples are missing"));
         }
+        Ok(found) if acknowledged.is_some_and(|acknowledged| found.next < acknowledged) => {
+            let missing = acknowledged.unwrap_or_default() - found.next;
+            let records = if missing == 1 { "record was" } else { "records were" };
+            return Err(damaged(format!(
+                "the end of `{version}.log` is missing: {missing} more {records} acknowledged than it has"
+            )));
+        }
         Ok(found) => {
             if found.torn > 0 {
+                let known =
+                    if acknowledged.is_some() { " after all that was acknowledged and flushed" } else { "" };
                 note(&format!(
-                    "the last {} bytes of the log of version {} are a record that was cut off before it was acknowledged; they are taken away",
-                    found.torn, places.version
+                    "the last {} bytes of the log of version {version} are a record that was cut off{known}; they are taken away",
+                    found.torn
+                ));
+            }
+            if acknowledged.is_none() {
+                note(&format!(
+                    "`{version}.acknowledged` is missing, as after an older server: whether the end of `{version}.log` is missing, too, is not known"
                 ));
             }
             next = found.next;
@@ -321,7 +351,7 @@ pub(crate) fn recover(
         }
         Err(LogError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             // A log is there from the first example on.
-            if has_begun || snapshot_bytes > 0 {
+            if has_begun || snapshot_bytes > 0 || acknowledged.is_some_and(|acknowledged| acknowledged > 0) {
                 return Err(damaged("the log is gone, and with it what was learned since the last snapshot"));
             }
             None
@@ -373,13 +403,17 @@ impl Learner {
         let file = File::options().append(true).open(&places.log)?;
         if log.is_some_and(|found| found.torn > 0) {
             file.set_len(log_bytes)?;
-            file.sync_all()?;
         }
+        // What was read is answered for from now on, and a killed server may not have flushed it.
+        file.sync_all()?;
+        write_file(&places.acknowledged, &Acknowledged::bytes(next))?;
+        let acknowledged = Acknowledged::new(File::options().write(true).open(&places.acknowledged)?);
         Ok(Self {
             ongoing,
             shelf,
             places,
             log: Box::new(file),
+            acknowledged,
             log_bytes,
             first,
             next,
@@ -442,7 +476,9 @@ impl Learner {
                 }
                 Some(Wish::Seal { with_model, reply, verdict }) => {
                     let model = with_model.then(|| self.model()).transpose();
-                    let _ = reply.send(model.map(|model| Sealed { model, keys: self.keys.to_bytes() }));
+                    let n_learned = self.ongoing.totals().rounds;
+                    let keys = self.keys.to_bytes();
+                    let _ = reply.send(model.map(|model| Sealed { n_learned, model, keys }));
                     // Comes to an error if there is no next version.
                     if verdict.recv().is_ok() {
                         return;
@@ -511,7 +547,7 @@ impl Learner {
     fn note(&mut self, problem: &Problem) {
         let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
         if line != self.noted {
-            self.common.config.journal.note(&line);
+            self.common.config.journal.warn(&line);
             self.noted = line;
         }
     }
@@ -655,7 +691,7 @@ impl Learner {
         if written.is_empty() {
             return;
         }
-        let outcome = self.put(bytes);
+        let outcome = self.put(bytes, self.next + written.len() as u64);
         let n_bytes = bytes.len() as u64;
         bytes.clear();
         if let Err(problem) = outcome {
@@ -682,7 +718,8 @@ impl Learner {
         }
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+    /// Puts records into the log, so that `next` is the number of the one after them.
+    fn put(&mut self, bytes: &[u8], next: u64) -> Result<(), Problem> {
         if self.common.is_over.load(Ordering::Relaxed) {
             return Err(Problem::new("stopping", "the server is being stopped"));
         }
@@ -700,7 +737,11 @@ impl Learner {
             return Err(Problem::new(code, format!("the log could not be written: {}", error.kind())));
         }
         match self.common.config.durability {
-            Durability::Fsync => self.log.sync().map_err(|error| self.flush_failed(&error)),
+            Durability::Fsync => {
+                let synced = self.log.sync().and_then(|()| self.acknowledged.set(next));
+                synced.map_err(|error| self.flush_failed(&error))
+            }
+            // Until the disk has the records, to say that it must have them would refuse a whole log after a power cut.
             Durability::Interval => {
                 self.unsynced = true;
                 Ok(())
@@ -717,7 +758,7 @@ impl Learner {
 
     fn sync_late(&mut self) {
         self.unsynced = false;
-        if let Err(error) = self.log.sync() {
+        if let Err(error) = self.log.sync().and_then(|()| self.acknowledged.set(self.next)) {
             self.flush_failed(&error);
         }
     }
@@ -749,6 +790,8 @@ impl Learner {
                 Ok(file) => {
                     self.log = Box::new(file);
                     (self.first, self.log_bytes, self.unsynced) = (self.next, log::HEADER_BYTES, false);
+                    // The snapshot has them on the disk, whatever the durability.
+                    self.failed = self.acknowledged.set(self.next).is_err();
                 }
                 Err(_) => self.failed = true,
             },
@@ -764,7 +807,11 @@ fn cut(name: &str) -> String {
 }
 
 fn begin_log(path: &Path, first: u64) -> io::Result<()> {
-    write_own(path, &log::header(first)).map_err(|error| match error {
+    write_file(path, &log::header(first))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_own(path, bytes).map_err(|error| match error {
         rosenblatt::files::FileError::Io { source, .. } => source,
         other => io::Error::other(other.to_string()),
     })
@@ -827,8 +874,9 @@ mod tests {
             let recipe = Recipe { online: true, ..Recipe::default() };
             let base = recipe.train(&Source::bytes("pets.csv", ROWS.as_bytes()), &mut ()).unwrap().model;
             let (name, version) = ("pets".to_owned(), 1);
-            let [log, snapshot] = ["1.log", "1.snapshot"].map(|name| folder.path().join(name));
-            let places = Places { name, version, log, snapshot };
+            let [log, acknowledged, snapshot] =
+                ["1.log", "1.acknowledged", "1.snapshot"].map(|name| folder.path().join(name));
+            let places = Places { name, version, log, acknowledged, snapshot };
             let common = Common { config: Arc::default(), metrics: Arc::default(), is_over: Arc::default() };
             Self { _folder: folder, places, base: Arc::new(base), common, faults: Arc::default() }
         }
@@ -925,6 +973,72 @@ mod tests {
             assert_eq!(bench.teach(&mut learner, 3), None);
             assert!(learner.ongoing.model().unwrap().to_bytes() == bench.model_of(&[1, 2, 3]));
         }
+    }
+
+    #[test]
+    fn a_log_that_lost_what_was_acknowledged_is_refused_wherever_it_ends() {
+        let bench = Bench::new();
+        let mut learner = bench.learner();
+        (1..4).for_each(|weight| assert_eq!(bench.teach(&mut learner, weight), None));
+        let n_acknowledged = fs::read(&bench.places.log).unwrap().len();
+        // The fourth is in the log, and was never acknowledged.
+        bench.faults.lock().unwrap().sync = true;
+        assert!(bench.teach(&mut learner, 4).is_some());
+        drop(learner);
+        let whole = fs::read(&bench.places.log).unwrap();
+        assert!(whole.len() > n_acknowledged);
+        for end in log::HEADER_BYTES as usize..=whole.len() {
+            fs::write(&bench.places.log, &whole[..end]).unwrap();
+            match bench.recover() {
+                Err(problem) => {
+                    assert!(end < n_acknowledged, "{end}: {}", problem.detail());
+                    assert_eq!(problem.code(), "damaged");
+                    assert!(problem.detail().contains("`1.log` is missing"), "{}", problem.detail());
+                }
+                Ok(recovered) => {
+                    assert!(end >= n_acknowledged, "{end} bytes pass for the whole");
+                    let all: &[usize] = if end < whole.len() { &[1, 2, 3] } else { &[1, 2, 3, 4] };
+                    assert!(recovered.ongoing.model().unwrap().to_bytes() == bench.model_of(all));
+                }
+            }
+        }
+        // Who takes the version up answers for all that is in the log.
+        drop(bench.learner());
+        fs::write(&bench.places.log, &whole[..n_acknowledged]).unwrap();
+        assert_eq!(bench.recover().err().unwrap().code(), "damaged");
+        // An older server left no such file, and what it left is read.
+        fs::write(&bench.places.log, &whole[..n_acknowledged - 1]).unwrap();
+        fs::remove_file(&bench.places.acknowledged).unwrap();
+        assert!(bench.recovered_model() == bench.model_of(&[1, 2]));
+        fs::write(&bench.places.acknowledged, "").unwrap();
+        assert_eq!(bench.recover().err().unwrap().code(), "damaged");
+    }
+
+    #[test]
+    fn a_log_that_is_not_flushed_yet_is_not_required_to_be_there() {
+        let mut bench = Bench::new();
+        bench.common.config = Arc::new(Config { durability: Durability::Interval, ..Config::default() });
+        let mut learner = bench.learner();
+        let required =
+            |bench: &Bench| Acknowledged::read(&fs::read(&bench.places.acknowledged).unwrap()).unwrap();
+        let mut flushed = Vec::new();
+        for weight in 1..6 {
+            assert_eq!(bench.teach(&mut learner, weight), None);
+            assert_eq!(required(&bench), if weight > 3 { 3 } else { 0 });
+            if weight == 3 {
+                learner.sync_late();
+                flushed = fs::read(&bench.places.log).unwrap();
+            }
+        }
+        bench.faults.lock().unwrap().sync = true;
+        learner.sync_late();
+        assert_eq!(required(&bench), 3);
+        drop(learner);
+        // A power cut leaves what was flushed, at the least.
+        fs::write(&bench.places.log, &flushed).unwrap();
+        assert!(bench.recovered_model() == bench.model_of(&[1, 2, 3]));
+        fs::write(&bench.places.log, &flushed[..flushed.len() - 1]).unwrap();
+        assert_eq!(bench.recover().err().unwrap().code(), "damaged");
     }
 
     #[test]

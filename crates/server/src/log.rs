@@ -5,12 +5,13 @@
 //! record: length u32   number u64   crc u32 of both   payload   crc u32 of number and payload
 //! ```
 //!
-//! All numbers are little-endian; records are numbered one by one from `first`. A record that was cut off by the end of
-//! the process or of the power is the last one and was never acknowledged: it is taken away. Everything else that is
-//! not right is damage, which is named and never passed over.
+//! All numbers are little-endian; records are numbered one by one from `first`. A log alone does not tell whether its end is
+//! missing, so a file beside it ([`Acknowledged`]) says how many records it must have. A record beyond those that was cut
+//! off by the end of the process or of the power was never acknowledged: it is taken away. Everything else that is not
+//! right is damage, which is named and never passed over.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"rblog 1\n";
@@ -41,6 +42,58 @@ impl Medium for File {
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.set_len(length)?;
         self.sync_data()
+    }
+}
+
+const SLOT_MAGIC: &[u8; 8] = b"rbackn1\n";
+const SLOT_BYTES: usize = 20;
+/// Slots lie on pages of their own, so that a write that is torn spares the other.
+const SLOT_STEP: usize = 4096;
+
+/// How far records are acknowledged: the number of the one that comes next, in two slots that are written in turn.
+///
+/// It is written once the log has the records, and is never flushed: one that is too low after a power cut accepts more
+/// logs than it could, and one that is too high would refuse a whole log.
+pub(crate) struct Acknowledged {
+    file: File,
+    /// The slot that is written next.
+    turn: usize,
+}
+
+fn slot(next: u64) -> Vec<u8> {
+    let mut bytes = [SLOT_MAGIC.as_slice(), &next.to_le_bytes()].concat();
+    let crc = crc32fast::hash(&bytes);
+    bytes.extend(crc.to_le_bytes());
+    bytes
+}
+
+impl Acknowledged {
+    /// A file that says `next`.
+    pub(crate) fn bytes(next: u64) -> Vec<u8> {
+        let mut bytes = slot(next);
+        bytes.resize(SLOT_STEP, 0);
+        bytes.extend(slot(next));
+        bytes
+    }
+
+    /// What the file says, if one of its slots is whole.
+    pub(crate) fn read(bytes: &[u8]) -> Option<u64> {
+        let slots = [0, SLOT_STEP].into_iter().filter_map(|at| bytes.get(at..at + SLOT_BYTES));
+        let whole = slots.filter_map(|found| Some(u64_at(found, 8)).filter(|next| slot(*next) == found));
+        whole.max()
+    }
+
+    /// Goes on with a file of [`Acknowledged::bytes`].
+    pub(crate) fn new(file: File) -> Self {
+        Self { file, turn: 0 }
+    }
+
+    /// Says that all records before `next` are acknowledged.
+    pub(crate) fn set(&mut self, next: u64) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start((self.turn * SLOT_STEP) as u64))?;
+        self.file.write_all(&slot(next))?;
+        self.turn = 1 - self.turn;
+        Ok(())
     }
 }
 
@@ -149,7 +202,9 @@ pub(crate) fn read(
     from.read_exact(&mut head)?;
     let (fields, crc) = head.split_at(16);
     if !fields.starts_with(MAGIC) || crc != crc32fast::hash(fields).to_le_bytes() {
-        return Err(damage(0, "its header is not one"));
+        let is_whole = crc == crc32fast::hash(fields).to_le_bytes();
+        let what = if is_whole { "another build wrote it" } else { "its header is not one" };
+        return Err(damage(0, what));
     }
     let first = u64_at(fields, 8);
     let (mut at, mut next) = (HEADER_BYTES, first);
@@ -269,6 +324,36 @@ mod tests {
                 assert_eq!(damage.at, begins, "{damage}");
             }
         }
+    }
+
+    #[test]
+    fn a_torn_slot_leaves_the_number_before_and_two_leave_none() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&Acknowledged::bytes(5)).unwrap();
+        let mut acknowledged = Acknowledged::new(file.try_clone().unwrap());
+        let mut before = Acknowledged::bytes(5);
+        for next in [6, 7, 300, 301] {
+            acknowledged.set(next).unwrap();
+            let mut after = Vec::new();
+            file.seek(SeekFrom::Start(0)).unwrap();
+            file.read_to_end(&mut after).unwrap();
+            assert_eq!(Acknowledged::read(&after), Some(next));
+            let last = Acknowledged::read(&before).unwrap();
+            // As many of its bytes were written as were, and any other is no number at all.
+            for n_written in 0..after.len() {
+                let torn = [&after[..n_written], &before[n_written..]].concat();
+                assert!([last, next].contains(&Acknowledged::read(&torn).unwrap()), "{n_written} bytes");
+            }
+            for at in (0..SLOT_BYTES).flat_map(|at| [at, SLOT_STEP + at]) {
+                let mut flipped = after.clone();
+                flipped[at] ^= 1;
+                assert!([last, next].contains(&Acknowledged::read(&flipped).unwrap()), "byte {at}");
+                flipped[(at + SLOT_STEP) % (2 * SLOT_STEP)] ^= 1;
+                assert_eq!(Acknowledged::read(&flipped), None, "byte {at}");
+            }
+            before = after;
+        }
+        assert_eq!(Acknowledged::read(b""), None);
     }
 
     #[test]

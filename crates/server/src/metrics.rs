@@ -29,7 +29,7 @@ pub(crate) struct Metrics {
     grouped: AtomicU64,
     log_bytes: AtomicU64,
     pub(crate) connections: AtomicU64,
-    pub(crate) cut_off: AtomicU64,
+    cut_off: AtomicU64,
     in_flight: AtomicU64,
 }
 
@@ -91,8 +91,13 @@ impl Metrics {
         add(&self.log_bytes, bytes);
     }
 
+    /// A client was cut off for being slow.
+    pub(crate) fn cut_off(&self) {
+        add(&self.cut_off, 1);
+    }
+
     /// The page that Prometheus reads.
-    pub(crate) fn page(&self, models: &[Gauge]) -> String {
+    pub(crate) fn page(&self, models: &[Gauge], n_not_served: usize) -> String {
         let mut out = String::new();
         let mut family = |name: &str, kind: &str, help: &str, lines: &mut dyn FnMut(&mut String)| {
             // Writing to a string cannot fail.
@@ -134,7 +139,12 @@ impl Metrics {
             ("log_groups_total", "counter", "Groups of requests that were written together.", &self.groups),
             ("log_requests_total", "counter", "Requests in these groups.", &self.grouped),
             ("log_bytes_total", "counter", "Bytes written to logs.", &self.log_bytes),
-            ("cut_off_total", "counter", "Connections that were cut off for being slow.", &self.cut_off),
+            (
+                "cut_off_total",
+                "counter",
+                "Clients that were cut off for being slow or silent amid a request.",
+                &self.cut_off,
+            ),
             ("connections", "gauge", "Connections that are open.", &self.connections),
             ("in_flight", "gauge", "Requests that are being answered.", &self.in_flight),
         ] {
@@ -142,6 +152,9 @@ impl Metrics {
                 let _ = writeln!(out, "rosenblatt_{name} {}", get(count));
             });
         }
+        family("not_served", "gauge", "Models of the folder that cannot be served.", &mut |out| {
+            let _ = writeln!(out, "rosenblatt_not_served {n_not_served}");
+        });
         let gauges: [(&str, &str, Read); 3] = [
             ("model_version", "The version that is served.", |gauge| gauge.version),
             ("model_learned", "Examples learned on top of the version.", |gauge| gauge.learned),

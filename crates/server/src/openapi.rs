@@ -48,7 +48,7 @@ fn answers(gives: Gives) -> Value {
         Gives::Predictions | Gives::Explanations => {
             json_or_bytes(FORMS.iter().map(|(name, _)| *name), "Predictions")
         }
-        Gives::Receipt => json!({"application/json": schema("Receipt")}),
+        Gives::Receipt => json!({"application/json": schema("Receipt"), "application/x-ndjson": bytes()}),
         Gives::ModelFile => json!({"application/octet-stream": bytes()}),
         Gives::Text => json!({"text/plain": plain("string")}),
         Gives::Page => json!({"text/html": plain("string")}),
@@ -105,6 +105,15 @@ pub(crate) fn document() -> Value {
                 },
             },
         });
+        if route.gives == Gives::Receipt {
+            operation["description"] = json!(BATCHES);
+        }
+        if (route.takes, route.gives) == (Takes::Making, Gives::NewVersion) {
+            operation["responses"]["200"] = json!({
+                "description": "nothing was learned since the version that is served; it is named, and no other is made",
+                "content": answers(route.gives),
+            });
+        }
         if let Some(body) = body(route.takes) {
             operation["requestBody"] = body;
         }
@@ -195,6 +204,7 @@ pub(crate) fn document() -> Value {
                     "detail": {"type": "string"},
                     "error": {"type": "string", "description": "the detail again, where the Open Inference Protocol looks for it (below /v2)"},
                     "help": {"type": "string"},
+                    "rows-learned": {"type": "integer", "description": "in the last line about JSON Lines: rows of the request that were learned before"},
                     "row": {"type": "integer"},
                     "line": {"type": "integer"},
                     "column": {"type": "integer"},
@@ -211,6 +221,12 @@ pub(crate) fn document() -> Value {
     }
     description
 }
+
+/// What JSON Lines without a key come to.
+const BATCHES: &str = "A request is learned from as a whole or not at all, with one exception: uncompressed JSON Lines without an \
+    Idempotency-Key are learned batch by batch, while they come. They are answered with status 200 and JSON Lines: a receipt \
+    for each batch. If a batch is refused, nothing of it is learned, the last line is {\"problem\": ...}, and its \
+    \"rows-learned\" counts the rows of the batches before. With a key, JSON Lines are learned as a whole.";
 
 /// Groups of settings that say how a version goes on learning.
 const LEARNING: [&str; 5] = ["learning", "validation", "kernel", "map", "network"];
@@ -236,7 +252,8 @@ pub(crate) fn page() -> Response {
     out.push_str(
         "</ul><p>Packed with gzip or zstd, or not at all. JSON is <code>{\"rows\": [...]}</code>, a list of rows or one \
          row; a row is an object by names of columns, a list in the order of columns, or a text; labels stand in the rows or in \
-         <code>\"labels\"</code>. JSON Lines are answered while they come.</p>\
+         <code>\"labels\"</code>. JSON Lines are answered while they come; <code>learn</code> \
+         learns from them batch by batch, or as a whole if they have an <code>Idempotency-Key</code>.</p>\
          <h2>Problems</h2><table><tr><th>code<th>status<th>meaning</tr>",
     );
     for (code, status, meaning) in CODES {

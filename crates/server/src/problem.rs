@@ -9,6 +9,7 @@ use rosenblatt::Error;
 use rosenblatt_data::remedy::Piece;
 use rosenblatt_data::{DataError, ErrorKind, Remedy};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// Why a request was not answered as asked.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ struct Details {
     help: Option<String>,
     /// Row, line and column of the body, as far as they are known.
     place: [Option<u64>; 3],
+    /// Rows of the same request that were learned from before.
+    rows_learned: Option<u64>,
     /// Seconds after which it may be tried again.
     retry_after: Option<u32>,
 }
@@ -44,8 +47,12 @@ pub(crate) const CODES: &[(&str, u16, &str)] = &[
     ("key-reused", 409, "the idempotency key was used for other rows"),
     ("too-large", 413, "the body is larger than the limit"),
     ("unknown-type", 415, "the content type is not supported"),
-    ("new-class", 422, "a label names a class that the model has never seen; nothing was learned"),
-    ("bad-rows", 422, "the rows do not fit the model; nothing was learned from any of them"),
+    (
+        "new-class",
+        422,
+        "a label names a class that the model has never seen; nothing was learned from its request or batch",
+    ),
+    ("bad-rows", 422, "the rows do not fit the model; nothing was learned from their request or batch"),
     ("limit", 422, "there are more rows, features or classes than the limit"),
     ("not-calibrated", 422, "probabilities are asked of a model that has none"),
     ("busy", 503, "too many requests at a time"),
@@ -65,6 +72,7 @@ impl Problem {
             detail: detail.into(),
             help: None,
             place: [None; 3],
+            rows_learned: None,
             retry_after: matches!(code, "busy" | "stopping").then_some(1),
         }))
     }
@@ -92,6 +100,20 @@ impl Problem {
         self
     }
 
+    /// The same, in a request that is learned batch by batch: after this number of rows, in a batch that begins at this line or
+    /// after it.
+    #[must_use]
+    pub(crate) fn amid(mut self, rows_learned: u64, line: u64) -> Self {
+        let rows = if rows_learned == 1 { "1 row" } else { &format!("{rows_learned} rows") };
+        let _ = write!(self.0.detail, "; {rows} of this request were learned before");
+        // After a failed flush, it is the next start that tells.
+        if !matches!(self.0.code, "log-failed" | "internal") {
+            let _ = write!(self.0.detail, ", and nothing from line {line} on");
+        }
+        self.0.rows_learned = Some(rows_learned);
+        self
+    }
+
     /// The object that is sent.
     pub(crate) fn to_json(&self) -> Value {
         let title = CODES.iter().find(|(name, ..)| *name == self.0.code).map_or("", |(_, _, title)| *title);
@@ -108,6 +130,9 @@ impl Problem {
             if let Some(place) = place {
                 object.insert(name.to_owned(), json!(place));
             }
+        }
+        if let Some(rows) = self.0.rows_learned {
+            object.insert("rows-learned".to_owned(), json!(rows));
         }
         Value::Object(object)
     }

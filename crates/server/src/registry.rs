@@ -53,6 +53,7 @@ impl Version {
             name: name.to_owned(),
             version: entry.version,
             log: state.path(entry.version, "log"),
+            acknowledged: state.path(entry.version, "acknowledged"),
             snapshot: state.path(entry.version, "snapshot"),
         };
         let shelf = Published { model: Arc::clone(&base), learned: 0, errors: 0 };
@@ -102,6 +103,7 @@ impl<'a> Seal<'a> {
         }
         // Nothing was learned on top of it, or its thread ended before its time.
         let left = Sealed {
+            n_learned: version.published().learned,
             model: with_model.then(|| Model::clone(&version.published().model)),
             keys: state.keys(&version.entry).unwrap_or_default(),
         };
@@ -217,8 +219,13 @@ impl Registry {
         &self.common.config
     }
 
-    fn note(&self, name: &str, what: &str) {
-        self.config().journal.note(&format!("model {name}: {what}"));
+    /// Says that something is wrong.
+    fn warn(&self, name: &str, what: &str) {
+        self.config().journal.warn(&format!("model {name}: {what}"));
+    }
+
+    fn tell(&self, name: &str, what: &str) {
+        self.config().journal.tell(&format!("model {name}: {what}"));
     }
 
     /// Files of the folder that could not be taken in, by name, and why.
@@ -271,7 +278,7 @@ impl Registry {
             if let Err(what) = taken
                 && was.as_ref() != Some(&what)
             {
-                self.note(name, &format!("its file cannot be taken in: {what}"));
+                self.warn(name, &format!("its file cannot be taken in: {what}"));
             }
         }
         lock(&self.unread).retain(|name, _| there.contains_key(name));
@@ -318,7 +325,7 @@ impl Registry {
             Found::Nothing => (Manifest::default(), None),
             Found::Whole(manifest, note) => {
                 if let Some(note) = note {
-                    self.note(name, note);
+                    self.warn(name, note);
                 }
                 (manifest, None)
             }
@@ -340,7 +347,7 @@ impl Registry {
         };
         let mut stamp = stamp;
         if let Err(problem) = &current {
-            self.note(name, &format!("it is not served: {}", problem.detail()));
+            self.warn(name, &format!("it is not served: {}", problem.detail()));
             // What is not damaged, but has no room, is tried again.
             stamp = stamp.filter(|_| problem.code() == "damaged");
         }
@@ -361,7 +368,14 @@ impl Registry {
         if !entry.begun && !version.has_files() {
             return state.keys(entry).ok()?;
         }
-        self.recover(&version, state, entry.begun).ok()?.keys()
+        match self.recover(&version, state, entry.begun) {
+            Ok(recovered) => recovered.keys(),
+            Err(problem) => {
+                let (number, why) = (entry.version, problem.detail());
+                self.warn(name, &format!("the idempotency keys of version {number} are lost: {why}"));
+                None
+            }
+        }
     }
 
     /// What a version has learned.
@@ -389,7 +403,7 @@ impl Registry {
             ))
         })?;
         if kept.as_deref() != Some(bytes) {
-            self.note(
+            self.warn(
                 name,
                 "the file of its version was gone or changed, and is restored from the one in the folder",
             );
@@ -401,7 +415,7 @@ impl Registry {
             let live = self.revive(&version, state, has_begun, true)?;
             let n_learned = version.published().learned;
             if n_learned > 0 {
-                self.note(name, &format!("version {number} goes on with {n_learned} learned examples"));
+                self.tell(name, &format!("version {number} goes on with {n_learned} learned examples"));
             }
             if let Some(live) = live {
                 *lock(&version.stage) = Stage::Awake(live);
@@ -495,8 +509,9 @@ impl Registry {
         Ok(version.wish(wish))
     }
 
-    /// Makes a new version of a model and serves it: one step among those of learning.
-    pub(crate) fn add(&self, slot: &Slot, source: &Source<'_>, way: Way) -> Result<u64, Problem> {
+    /// Makes a new version of a model and serves it: one step among those of learning. Gives its number, or that of the
+    /// version that is served if a new one would be the same, and whether it is new.
+    pub(crate) fn add(&self, slot: &Slot, source: &Source<'_>, way: Way) -> Result<(u64, bool), Problem> {
         let mut manifest = lock(&slot.manifest);
         let old = slot.current();
         let is_kept = matches!(source, Source::Learned);
@@ -507,6 +522,14 @@ impl Registry {
             Ok(version) => Some(Seal::put(version, &slot.state, is_kept)?),
             Err(_) => None,
         };
+        if let (Some(sealed), Ok(version)) = (&sealed, &old)
+            && is_kept
+            && way.is_as_before()
+            && sealed.left.n_learned == 0
+        {
+            // A copy of it would drive an older version out.
+            return Ok((version.entry.version, false));
+        }
         let (bytes, origin, seen) = match source {
             Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), Some(sum.clone())),
             Source::Old(number) => {
@@ -531,16 +554,20 @@ impl Registry {
         let left = left.map_or_else(String::new, |old| {
             format!("; what was learned on top of version {} is not part of it", old.entry.version)
         });
-        let about = format!("is served now, of {origin}{left}");
+        let about = match source {
+            Source::File(..) => format!("the new file{left}"),
+            Source::Old(_) => format!("{origin} again{left}"),
+            Source::Learned => format!("what was {origin}"),
+        };
         let version =
             self.next(&slot.name, &slot.state, &mut manifest, (&bytes, origin, seen), way, keys.as_deref())?;
         let number = version.entry.version;
-        self.note(&slot.name, &format!("version {number} {about}"));
+        self.tell(&slot.name, &format!("version {number} is served now: {about}"));
         *slot.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(version));
         if let Some(sealed) = sealed {
             sealed.keep();
         }
-        Ok(number)
+        Ok((number, true))
     }
 
     /// Saves a model under a name, as a new one or a new version.

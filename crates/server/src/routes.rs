@@ -274,7 +274,10 @@ async fn packed(response: Response, packing: Option<&'static str>) -> Response {
 /// A part of a body, or the reason why it does not come.
 pub(crate) async fn frame(app: &App, body: &mut Body) -> Result<Option<Bytes>, Problem> {
     loop {
-        let slow = |_| Problem::new("slow", "the body did not come in time");
+        let slow = |_| {
+            app.metrics.cut_off();
+            Problem::new("slow", "the body did not come in time")
+        };
         return match timeout(app.config.limits.timeout, body.frame()).await.map_err(slow)? {
             None => Ok(None),
             Some(Err(_)) => Err(Problem::new("bad-body", "the body was not whole")),
@@ -349,6 +352,7 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, P
         if began.elapsed()
             > limits.timeout + std::time::Duration::from_secs((bytes.len() / LEAST_RATE) as u64)
         {
+            app.metrics.cut_off();
             return Err(Problem::new("slow", "the body came too slowly"));
         }
     }
@@ -782,13 +786,14 @@ async fn new_version(State(app): Shared, At(name): At<String>, request: Request)
         rosenblatt::Spec::new(options.options().clone())?;
     }
     let source = making.of.map_or(Source::Learned, Source::Old);
-    let number = work(true, move || app.registry.add(&slot, &source, way)).await?;
-    Ok((StatusCode::CREATED, Json(json!({"model": name, "version": number}))).into_response())
+    let (number, is_new) = work(true, move || app.registry.add(&slot, &source, way)).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(json!({"model": name, "version": number}))).into_response())
 }
 
-async fn ready(State(app): Shared) -> Answer {
-    let slots = app.registry.slots();
-    // A file that was replaced by one that cannot be read leaves the version before it served.
+/// Models that cannot be served, and files that cannot be taken in while the version before them is served, by name and with
+/// reasons.
+fn refused(app: &App, slots: &[Arc<Slot>]) -> [BTreeMap<String, String>; 2] {
     let (unread, nameless) = app
         .registry
         .unread()
@@ -796,7 +801,12 @@ async fn ready(State(app): Shared) -> Answer {
         .partition::<BTreeMap<_, _>, _>(|(name, _)| slots.iter().any(|slot| slot.name == *name));
     let broken =
         slots.iter().filter_map(|slot| Some((slot.name.clone(), slot.current().err()?.detail().to_owned())));
-    let not_served: BTreeMap<String, String> = nameless.into_iter().chain(broken).collect();
+    [nameless.into_iter().chain(broken).collect(), unread]
+}
+
+async fn ready(State(app): Shared) -> Answer {
+    let slots = app.registry.slots();
+    let [not_served, unread] = refused(&app, &slots);
     let status = if not_served.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let found = json!({
         "ready": not_served.is_empty(), "models": slots.len(), "not-served": not_served, "unread": unread,
@@ -805,9 +815,8 @@ async fn ready(State(app): Shared) -> Answer {
 }
 
 async fn metrics(State(app): Shared) -> Answer {
-    let gauges: Vec<Gauge> = app
-        .registry
-        .slots()
+    let slots = app.registry.slots();
+    let gauges: Vec<Gauge> = slots
         .iter()
         .filter_map(|slot| {
             let version = slot.current().ok()?;
@@ -820,7 +829,8 @@ async fn metrics(State(app): Shared) -> Answer {
             })
         })
         .collect();
-    let page = app.metrics.page(&gauges);
+    let [not_served, _] = refused(&app, &slots);
+    let page = app.metrics.page(&gauges, not_served.len());
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())
 }
 

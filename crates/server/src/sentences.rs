@@ -1,9 +1,9 @@
 //! Sentences: a body with tokens becomes one with tags. Bodies are read, and answers made, as the command line does both.
 
 use crate::answers::{Form, Wish};
-use crate::bodies::{self, Kind};
+use crate::bodies::{self, Kind, MORE_ROWS};
 use crate::config::Limits;
-use crate::problem::Problem;
+use crate::problem::{Problem, with_flags};
 use rosenblatt::data::{SentenceStream, Sentences, Source, find_sentence_format, sentences};
 use rosenblatt::tagger::{Room, Tagger, Telling, agreement_report};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn check_number(n_sentences: usize, limits: &Limits) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!("a request may have {} sentences, and this one has more", limits.rows);
-    Err(Problem::new("limit", message).with_help("send JSON Lines, which have no end"))
+    Err(Problem::new("limit", message).with_help(with_flags(&MORE_ROWS.into())))
 }
 
 /// The bytes of the answer and the number of sentences; `preface` are the first members of a JSON object.

@@ -1,5 +1,5 @@
 //! What is kept of a model in `NAME.serve`: the list of its versions, which has a checksum and a copy, and the files of
-//! each version, `N.model`, `N.keys`, `N.log` and `N.snapshot`.
+//! each version, `N.model`, `N.keys`, `N.log`, `N.acknowledged` and `N.snapshot`.
 //!
 //! Everything here is checked before it is believed. The list names every file that must be there, so that one that was
 //! removed is noticed; a list that is gone or changed is restored from its copy, and that is noted; if both are gone the model
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The list of versions, and its copy.
 const LISTS: [&str; 2] = ["manifest.json", "manifest.copy.json"];
 /// What a version has files of.
-const KINDS: [&str; 4] = ["model", "keys", "log", "snapshot"];
+const KINDS: [&str; 5] = ["model", "keys", "log", "acknowledged", "snapshot"];
 
 /// How a version goes on learning.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -36,6 +36,11 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    /// Whether a version goes on as the one before it.
+    pub(crate) fn is_as_before(&self) -> bool {
+        self.learning.is_none() && !self.blank && self.grow_classes.is_none()
+    }
+
     pub(crate) fn recipe(&self) -> Recipe {
         Recipe { learning: self.learning.clone().unwrap_or_default(), blank: self.blank, ..Recipe::default() }
     }

@@ -1,9 +1,12 @@
 //! JSON Lines in both directions: lines are answered as they come, a piece at a time, and no more is read than was
-//! answered. An error in the middle gets a line of its own, which is the last.
+//! answered. A piece has no more rows and bytes than a request may have. An error in the middle gets a line of its own,
+//! which is the last.
 
 use crate::answers::{self, Form, Wish};
 use crate::bodies::Kind;
-use crate::problem::Problem;
+use crate::config::Limits;
+use crate::live::Receipt;
+use crate::problem::{Problem, with_flags};
 use crate::routes::{App, Held, Room, Sent, frame, receipt_json, teach};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
@@ -39,6 +42,8 @@ impl HttpBody for Pieces {
 struct Lines {
     body: Body,
     waiting: Vec<u8>,
+    /// How many of these bytes were given out.
+    given: usize,
     room: Room,
     /// Lines given out so far.
     n_before: u64,
@@ -47,33 +52,66 @@ struct Lines {
 
 impl Lines {
     fn new(app: &App, body: Body) -> Self {
-        Self { body, waiting: Vec::new(), room: Room::new(app), n_before: 0, is_over: false }
+        Self { body, waiting: Vec::new(), given: 0, room: Room::new(app), n_before: 0, is_over: false }
     }
 
     /// The lines that have come since, and how many there were before them; nothing at the end.
     async fn next(&mut self, app: &App) -> Result<Option<(Vec<u8>, u64)>, Problem> {
-        while !self.is_over {
+        let limits = &app.config.limits;
+        loop {
+            let left = &self.waiting[self.given..];
+            let end = piece(left, self.is_over, limits);
+            if end > limits.body_bytes {
+                let message = format!(
+                    "line {} is longer than a body may be, {} bytes",
+                    self.n_before + 1,
+                    limits.body_bytes
+                );
+                let help = with_flags(&"start the server with a higher {max-body}".into());
+                return Err(Problem::new("too-large", message).with_help(help));
+            }
+            if end > 0 {
+                let lines = left[..end].to_vec();
+                self.given += end;
+                let before = self.n_before;
+                self.n_before += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+                if lines.trim_ascii().is_empty() {
+                    continue;
+                }
+                return Ok(Some((lines, before)));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            self.waiting.drain(..self.given);
+            self.given = 0;
             match frame(app, &mut self.body).await? {
                 Some(bytes) => self.waiting.extend_from_slice(&bytes),
                 None => self.is_over = true,
             }
-            if self.waiting.len() > app.config.limits.body_bytes {
-                return Err(Problem::new("too-large", "a line is longer than a body may be"));
-            }
             self.room.hold(self.waiting.len())?;
-            let end = self.waiting.iter().rposition(|byte| *byte == b'\n').map(|place| place + 1);
-            let end = if self.is_over { Some(self.waiting.len()) } else { end };
-            let Some(end) = end.filter(|end| *end > 0) else { continue };
-            let rest = self.waiting.split_off(end);
-            let lines = std::mem::replace(&mut self.waiting, rest);
-            let before = self.n_before;
-            self.n_before += lines.split(|byte| *byte == b'\n').count() as u64 - 1;
-            if !lines.trim_ascii().is_empty() {
-                return Ok(Some((lines, before)));
-            }
         }
-        Ok(None)
     }
+}
+
+/// The length of the lines with which `left` begins, as many as a request may have; more bytes than a body may have only if
+/// the first alone, or as much of it as has come, is longer.
+fn piece(left: &[u8], is_over: bool, limits: &Limits) -> usize {
+    let mut end = 0;
+    for _ in 0..limits.rows.max(1) {
+        let rest = &left[end..];
+        let is_too_long = end == 0 && rest.len() > limits.body_bytes;
+        let length = match rest.iter().position(|byte| *byte == b'\n') {
+            Some(place) => place + 1,
+            None if is_over || is_too_long => rest.len(),
+            None => break,
+        };
+        if end > 0 && end + length > limits.body_bytes {
+            break;
+        }
+        end += length;
+    }
+    end
 }
 
 fn streamed(pieces: mpsc::Receiver<Bytes>) -> Response {
@@ -127,7 +165,9 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
     let (send, pieces) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
         let mut lines = Lines::new(&app, body);
+        let mut n_learned = 0;
         loop {
+            let n_lines = lines.n_before;
             let learned = match lines.next(&app).await {
                 Ok(None) => return,
                 Ok(Some((bytes, before))) => {
@@ -136,8 +176,11 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
                 Err(problem) => Err(problem),
             };
             let (piece, is_last) = match learned {
-                Ok(line) => (Bytes::from(line), false),
-                Err(problem) => (last_line(&problem), true),
+                Ok(receipt) => {
+                    n_learned += receipt.rows;
+                    (Bytes::from(format!("{}\n", receipt_json(&name, &receipt))), false)
+                }
+                Err(problem) => (last_line(&problem.amid(n_learned, n_lines + 1)), true),
             };
             if send.send(piece).await.is_err() || is_last {
                 return;
@@ -147,8 +190,34 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
     streamed(pieces)
 }
 
-async fn lesson(app: &Arc<App>, name: &str, bytes: Vec<u8>, grow: Option<bool>) -> Result<String, Problem> {
+async fn lesson(app: &Arc<App>, name: &str, bytes: Vec<u8>, grow: Option<bool>) -> Result<Receipt, Problem> {
     let bytes = Arc::new(Held::piece(bytes));
-    let receipt = teach(app, &Sent { name, kind: Kind::JsonLines, bytes, key: String::new(), grow }).await?;
-    Ok(format!("{}\n", receipt_json(name, &receipt)))
+    teach(app, &Sent { name, kind: Kind::JsonLines, bytes, key: String::new(), grow }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_has_no_more_than_a_request_may_have() {
+        let limits = Limits { rows: 3, body_bytes: 8, ..Limits::default() };
+        for (left, is_over, expected) in [
+            ("", false, 0),
+            ("", true, 0),
+            ("1\n2\n3\n4\n", false, 6),
+            ("1\n2\n3", false, 4),
+            ("1\n2\n3", true, 5),
+            ("123\n567\n9\n", false, 8),
+            ("123\n5678\n", false, 4),
+            ("1234567\n", false, 8),
+            ("12345678\n", false, 9),
+            ("12345678", false, 0),
+            ("12345678", true, 8),
+            ("123456789", false, 9),
+            ("1\n123456789", false, 2),
+        ] {
+            assert_eq!(piece(left.as_bytes(), is_over, &limits), expected, "{left:?}");
+        }
+    }
 }

@@ -225,6 +225,12 @@ fn versions_come_and_go() {
     bench.post("/v1/models/m/learn", "text/csv", "legs,weight,label\n0,9,fish\n").ok();
     let kept = bench.json("/v1/models/m/versions", "").ok();
     assert_eq!((kept.status, kept.value()["version"].as_u64()), (201, Some(2)));
+    // What learned nothing since is not copied; another way to learn is another version.
+    for body in ["", "{}"] {
+        let same = bench.json("/v1/models/m/versions", body).ok();
+        assert_eq!((same.status, same.value()["version"].as_u64()), (200, Some(2)), "{body}");
+    }
+    assert_eq!(bench.get("/v1/models/m/versions").ok().value()["versions"].as_array().unwrap().len(), 2);
     let learned = bench.get("/v1/models/m/versions/2/file").ok().body;
     assert_eq!(Model::from_bytes(&learned).unwrap().labels().len(), 3);
     // A file that is replaced is a new version.
@@ -433,6 +439,72 @@ fn lines_are_answered_while_they_come() {
 }
 
 #[test]
+fn json_lines_have_no_end_but_lines_do() {
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.limits.body_bytes = 64 << 10;
+        config.limits.rows = 1000;
+    });
+    let (predict, learn) = ("/v1/models/pets/predict", "/v1/models/pets/learn");
+    let line = "{\"legs\":4,\"weight\":4}\n";
+    let answer = bench.post(predict, "application/x-ndjson", line.repeat(50_000)).ok().text();
+    assert_eq!(answer.matches("{\"class\":\"cat\"}\n").count(), 50_000, "{}", &answer[answer.len() - 300..]);
+    assert_eq!(answer.lines().count(), 50_000);
+    // A line that is too long is refused by its number, after the answers to those before it.
+    for (n_before, end) in [(0, "\n"), (1234, "\n"), (3, "")] {
+        let long = format!("{}{{\"legs\":{}4}}{end}", line.repeat(n_before), " ".repeat(64 << 10));
+        let answer = bench.post(predict, "application/x-ndjson", &long).ok().text();
+        assert_eq!(answer.matches("cat").count(), n_before, "{answer}");
+        let expected = format!("line {} is longer than a body may be, 65536 bytes", n_before + 1);
+        assert!(answer.contains(&expected) && answer.contains("too-large"), "{answer}");
+    }
+    // What is taken as a whole has an end, and JSON Lines are named only to those who do not send them.
+    for (kind, key, body) in [
+        ("text/csv", "", format!("legs,weight,label\n{}", "4,4,cat\n".repeat(1001))),
+        ("application/x-ndjson", "a", "{\"legs\":4,\"weight\":4,\"label\":\"cat\"}\n".repeat(1001)),
+    ] {
+        let mut headers = vec![("content-type", kind)];
+        headers.extend((!key.is_empty()).then_some(("idempotency-key", key)));
+        let answer = ask(bench.address, "POST", learn, &headers, body.as_bytes());
+        assert_eq!((answer.status, answer.code().as_str()), (422, "limit"), "{}", answer.text());
+        let help = answer.value()["help"].as_str().unwrap().to_owned();
+        assert!(help.contains("`--max-rows`") && help.contains("without an idempotency key"), "{help}");
+    }
+}
+
+#[test]
+fn a_refused_batch_tells_what_was_learned_before_it() {
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.grow_classes = false;
+        config.limits.rows = 100;
+    });
+    let line = |class: &str| format!("{{\"legs\": 4, \"weight\": 4, \"label\": \"{class}\"}}\n");
+    let body = line("cat").repeat(1234) + &line("dog") + &line("cat").repeat(10);
+    let answer = bench.post("/v1/models/pets/learn", "application/x-ndjson", &body).ok().text();
+    let lines: Vec<Value> = answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, receipts) = lines.split_last().unwrap();
+    let n_learned: u64 = receipts.iter().map(|receipt| receipt["rows"].as_u64().unwrap()).sum();
+    let problem = &last["problem"];
+    assert_eq!(
+        (problem["code"].as_str(), problem["rows-learned"].as_u64()),
+        (Some("new-class"), Some(n_learned))
+    );
+    assert!((1134..=1234).contains(&n_learned), "{n_learned}");
+    let expected = format!(
+        "{n_learned} rows of this request were learned before, and nothing from line {} on",
+        n_learned + 1
+    );
+    assert!(problem["detail"].as_str().unwrap().contains(&expected), "{problem}");
+    soon("it is so", || bench.get("/v1/models/pets/evaluate").ok().value()["learned"] == n_learned);
+    // With a key the request is learned as a whole, or not at all.
+    let headers = [("content-type", "application/x-ndjson"), ("idempotency-key", "whole")];
+    let body = line("cat").repeat(50) + &line("dog");
+    let answer = ask(bench.address, "POST", "/v1/models/pets/learn", &headers, body.as_bytes());
+    assert_eq!((answer.status, answer.code().as_str()), (422, "new-class"), "{}", answer.text());
+    assert!(answer.value()["rows-learned"].is_null());
+    assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], n_learned);
+}
+
+#[test]
 fn the_open_inference_protocol_is_spoken() {
     let bench = Bench::new(&[("pets", pets())]);
     let printed = bench.get("/v2/models/pets").ok().value();
@@ -637,7 +709,8 @@ fn a_class_that_was_never_seen_is_refused_unless_it_is_meant_and_then_it_is_name
     assert_eq!(bench.json(&format!("{learn}?grow-classes"), &long).code(), "limit");
     // A version may be set to grow, and those that follow it are.
     bench.json("/v1/models/pets/versions", "{\"of\": 1, \"grow-classes\": true}").ok();
-    bench.json("/v1/models/pets/versions", "").ok();
+    bench.post("/v1/models/pets/learn", "text/csv", PETS).ok();
+    assert_eq!(bench.json("/v1/models/pets/versions", "").ok().value()["version"], 3);
     bench.stop();
     let bench = Bench::at(&bench.folder.clone(), |config| config.grow_classes = false);
     let row = r#"{"rows": [[0, 9]], "labels": ["fish"]}"#;
@@ -652,7 +725,8 @@ fn what_the_learner_refuses_is_answered_and_noted_and_no_row_of_it_is_learned() 
     let notes = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&notes);
     let mut bench = Bench::with(&[("pets", pets())], |config| {
-        config.journal = rosenblatt_server::Journal::new(move |line| kept.lock().unwrap().push_str(line));
+        config.journal =
+            rosenblatt_server::Journal::new(move |note| kept.lock().unwrap().push_str(note.text));
     });
     let learn = "/v1/models/pets/learn";
     let network = "{\"of\": 1, \"blank\": true, \"learning\": {\"algorithm\": \"mlp\"}}";
@@ -667,6 +741,13 @@ fn what_the_learner_refuses_is_answered_and_noted_and_no_row_of_it_is_learned() 
     }
     assert!(bench.get("/v1/models/pets/file").ok().body == before, "no row was learned");
     assert_eq!(notes.lock().unwrap().matches("nothing was learned").count(), 1, "{notes:?}");
+    bench.json("/v1/models/pets/versions", "").ok();
+    for expected in [
+        "version 2 is served now: version 1 again",
+        "version 3 is served now: what was learned on top of version 2",
+    ] {
+        assert!(notes.lock().unwrap().contains(expected), "{notes:?}");
+    }
     bench.stop();
     let bench = Bench::at(&bench.folder.clone(), |_| {});
     assert!(bench.get("/v1/models/pets/file").ok().body == before, "nor is any after a restart");

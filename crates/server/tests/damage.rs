@@ -123,14 +123,11 @@ fn removed_and_flipped_and_cut_files_are_restored_or_refused() {
             assert_eq!(kept, is_safe, "{what}");
         }
         let half = bytes.len() / 2;
-        // A log that is cut looks like one whose last record was never acknowledged.
-        if Path::new(&name).extension().is_none_or(|extension| extension != "log") {
-            let what = format!("{name} cut");
-            let kept = is_served(whole.path(), &served, &what, |folder| {
-                fs::write(folder.join(&file), &bytes[..half]).unwrap();
-            });
-            assert_eq!(kept, is_safe, "{what}");
-        }
+        let what = format!("{name} cut");
+        let kept = is_served(whole.path(), &served, &what, |folder| {
+            fs::write(folder.join(&file), &bytes[..half]).unwrap();
+        });
+        assert_eq!(kept, is_safe, "{what}");
     }
     for both in [["manifest.json", "manifest.copy.json"], ["3.log", "3.snapshot"]] {
         let kept = is_served(whole.path(), &served, &format!("{both:?} removed"), |folder| {
@@ -200,32 +197,57 @@ fn folders_without_checksums_are_read_and_get_them() {
     let change = |folder: &Path| {
         fs::write(folder.join(path), old.to_string()).unwrap();
         fs::remove_file(folder.join("pets.serve/manifest.copy.json")).unwrap();
+        fs::remove_file(folder.join("pets.serve/3.acknowledged")).unwrap();
     };
     assert!(is_served(whole.path(), &served, "an old list", |folder| {
         change(folder);
         drop(Bench::at(folder, |_| {}));
         let now: serde_json::Value = serde_json::from_slice(&fs::read(folder.join(path)).unwrap()).unwrap();
         assert!(now["sha256"].is_string() && folder.join("pets.serve/manifest.copy.json").exists());
+        assert!(folder.join("pets.serve/3.acknowledged").exists());
     }));
+}
+
+#[test]
+fn keys_that_are_lost_with_a_replaced_model_are_noted() {
+    let (whole, _) = folder();
+    let log = whole.path().join("pets.serve/3.log");
+    let bytes = fs::read(&log).unwrap();
+    fs::write(&log, &bytes[..bytes.len() - 1]).unwrap();
+    let other = crate::lineage::offline(&pets(), &["4,4,cat".to_owned()]);
+    fs::write(whole.path().join("pets.model"), other).unwrap();
+    let notes = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&notes);
+    let bench = Bench::at(whole.path(), |config| {
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            assert!(note.is_warning);
+            kept.lock().unwrap().push_str(note.text);
+        });
+    });
+    bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
+    let expected = "the idempotency keys of version 3 are lost: the end of `3.log` is missing";
+    assert!(notes.lock().unwrap().contains(expected), "{notes:?}");
 }
 
 #[test]
 fn whoever_runs_the_server_reads_what_was_found() {
     let (whole, _) = folder();
+    // A record of which only the beginning is there.
     let log = whole.path().join("pets.serve/3.log");
     let bytes = fs::read(&log).unwrap();
-    fs::write(&log, &bytes[..bytes.len() - 3]).unwrap();
+    fs::write(&log, [&bytes[..], &[0; 7]].concat()).unwrap();
     fs::write(whole.path().join("my model.model"), pets()).unwrap();
     let notes = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&notes);
     let bench = Bench::at(whole.path(), |config| {
         config.journal =
-            rosenblatt_server::Journal::new(move |line| kept.lock().unwrap().push(line.to_owned()));
+            rosenblatt_server::Journal::new(move |note| kept.lock().unwrap().push(note.text.to_owned()));
     });
     let has = |word: &str| notes.lock().unwrap().iter().any(|line| line.contains(word));
     assert!(has("was cut off"), "{notes:?}");
     assert!(has("rename the file"), "{notes:?}");
     assert_eq!(bench.get("/readyz").status, 503);
+    assert!(bench.get("/metrics").ok().text().contains("\nrosenblatt_not_served 1\n"));
     // A replacement that cannot be read leaves the version before it served, and is noted once.
     fs::write(whole.path().join("pets.model"), "no model").unwrap();
     crate::api::soon("it is noted", || has("its file cannot be taken in"));

@@ -57,24 +57,37 @@ fn restarts_and_snapshots_leave_no_trace() {
 fn a_torn_record_is_taken_away_and_a_flipped_bit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pets.model"), pets()).unwrap();
-    let whole = {
-        // A copy of the log as a killed process leaves it.
+    let acknowledged = folder.path().join("pets.serve/1.acknowledged");
+    let (nine, whole, ten) = {
+        // Copies as a killed process leaves them.
         let bench = Bench::at(folder.path(), |_| {});
-        learn(&bench, 0..10);
-        fs::read(log(folder.path())).unwrap()
+        learn(&bench, 0..9);
+        let nine = (fs::read(log(folder.path())).unwrap().len(), fs::read(&acknowledged).unwrap());
+        learn(&bench, 9..10);
+        (nine, fs::read(log(folder.path())).unwrap(), fs::read(&acknowledged).unwrap())
     };
     let lists =
         ["manifest.json", "manifest.copy.json"].map(|name| folder.path().join("pets.serve").join(name));
     let list = fs::read(&lists[0]).unwrap();
-    let begin = |bytes: &[u8]| {
+    let begin_with = |bytes: &[u8], number: &[u8]| {
         let _ = fs::remove_file(folder.path().join("pets.serve/1.snapshot"));
         for path in &lists {
             fs::write(path, &list).unwrap();
         }
         fs::write(log(folder.path()), bytes).unwrap();
+        fs::write(&acknowledged, number).unwrap();
         Bench::at(folder.path(), |_| {})
     };
-    let bench = begin(&whole[..whole.len() - 5]);
+    let begin = |bytes: &[u8]| begin_with(bytes, &ten);
+    // Wherever it is cut, at the end of a record, too: rows that were acknowledged are never lost in silence.
+    for end in [nine.0, whole.len() - 5, whole.len() / 2] {
+        let bench = begin(&whole[..end]);
+        let answer = bench.json("/v1/models/pets/predict", "[[1, 2]]");
+        assert_eq!((answer.status, answer.code().as_str()), (503, "damaged"), "{end}: {}", answer.text());
+        assert!(answer.text().contains("the end of `1.log` is missing"), "{}", answer.text());
+        assert_eq!(fs::read(log(folder.path())).unwrap(), whole[..end], "nothing is mended in silence");
+    }
+    let bench = begin_with(&whole[..whole.len() - 5], &nine.1);
     assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 9);
     learn(&bench, 0..10);
     assert!(

@@ -53,6 +53,14 @@ fn slow_and_silent_clients_are_cut_off() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert!(is_cut, "slow headers are cut off");
+    // A client that is silent after its answer keeps no one waiting.
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    assert_eq!(answer(&bytes).status, 200);
+    let page = bench.get("/metrics").ok().text();
+    assert!(page.contains("\nrosenblatt_cut_off_total 4\n"), "{page}");
     goes_on(&bench);
 }
 

@@ -124,12 +124,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let address = server.address()?;
         let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
         let models = server.models();
-        let named = if models.is_empty() { "no models yet".to_owned() } else { models.join(", ") };
+        let named = if models.is_empty() { "no models".to_owned() } else { models.join(", ") };
         ui::print(&format!("serving {named} at {scheme}://{address}, see {scheme}://{address}/docs\n"))?;
-        let broken = server.not_served();
-        if !broken.is_empty() {
-            ui::note(&format!("warning: not served: {}; /readyz has the reasons", broken.join(", ")));
-        }
         if args.tokens.is_none() && !address.ip().is_loopback() {
             ui::note(
                 "warning: every client that reaches this address may do everything; restrict it with --tokens",
@@ -234,7 +230,10 @@ impl Args {
             tls: self.tls_cert.clone().zip(self.tls_key.clone()),
             read_only: self.read_only,
             grow_classes: self.grow_classes,
-            journal: Journal::new(|line| ui::note(&format!("warning: {line}"))),
+            journal: Journal::new(|note| match note.is_warning {
+                true => ui::warn(&format!("warning: {}", note.text)),
+                false => ui::note(note.text),
+            }),
             durability: self.durability,
             snapshot_rows: self.snapshot_rows.max(1),
             snapshot_log_bytes: self.snapshot_log,
