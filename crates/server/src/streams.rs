@@ -74,7 +74,7 @@ impl Lines {
                 let lines = left[..end].to_vec();
                 self.given += end;
                 let before = self.n_before;
-                self.n_before += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.n_before += lines.split(|byte| *byte == b'\n').count() as u64 - 1;
                 if lines.trim_ascii().is_empty() {
                     continue;
                 }

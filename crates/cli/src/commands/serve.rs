@@ -230,9 +230,12 @@ impl Args {
             tls: self.tls_cert.clone().zip(self.tls_key.clone()),
             read_only: self.read_only,
             grow_classes: self.grow_classes,
-            journal: Journal::new(|note| match note.is_warning {
-                true => ui::warn(&format!("warning: {}", note.text)),
-                false => ui::note(note.text),
+            journal: Journal::new(|note| {
+                if note.is_warning {
+                    ui::warn(&format!("warning: {}", note.text));
+                } else {
+                    ui::note(note.text);
+                }
             }),
             durability: self.durability,
             snapshot_rows: self.snapshot_rows.max(1),
