@@ -48,8 +48,8 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
     let columns = ranked(model, class, subject);
     if columns.is_empty() {
-        let what = "columns that bend, but all of this model's are straight: `weights` draws those, and \
-                    `--shape 'bend(knots=4)'` trains a model that bends";
+        let what = "columns that bend, but all of this model's are straight: `weights` draws those, and a model trained \
+                    with shape bend(knots=4) bends";
         return Err(PlotError::Nothing { what: what.to_owned() }.into());
     }
     let (up, moved) = match model.task() {

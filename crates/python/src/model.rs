@@ -180,7 +180,7 @@ impl PyModel {
 
     /// How far from its prediction the number of a new row lies with this probability, at most.
     fn reach(&self, share: f64) -> PyResult<f64> {
-        Ok(self.model.reach(share)?)
+        Ok(self.model.reach(share).map_err(Failure::from)?)
     }
 
     /// How many epochs it took.

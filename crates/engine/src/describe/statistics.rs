@@ -18,7 +18,7 @@ pub(crate) fn rows_of_folds(rows: u64, n_folds: usize) -> f64 {
     if n_folds < 2.0 { rows as f64 } else { rows as f64 / (1.0 + n_folds / (n_folds - 1.0)) }
 }
 
-/// So many standard errors have 95 % of what there is between them.
+/// How many standard errors a 95 % interval reaches to each side.
 pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// Wilson's interval of a share, as if it had been found on `n` rows.
