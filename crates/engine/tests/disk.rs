@@ -163,7 +163,7 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
     let explanation = data.visit(Explained(model));
     let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
     let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
-    let base = rosenblatt::explain::Explainer::new(model).base().unwrap();
+    let base = explanation.base.unwrap();
     let score = model.decision_function(&row).unwrap()[0];
     assert!((sum + base - score).abs() < 1e-9, "{sum} and {base} are not {score}");
     let curve = all.iter().find(|contribution| contribution.name(model) == "a").unwrap();
@@ -230,7 +230,7 @@ fn a_cross_is_found_where_columns_count_together_and_only_if_it_may() {
     let all: Vec<_> = explanation.in_favour.iter().chain(&explanation.against).collect();
     let sum: f64 = all.iter().map(|contribution| contribution.amount()).sum();
     let score = again.decision_function(&row).unwrap()[0];
-    let base = rosenblatt::explain::Explainer::new(&again).base().unwrap();
+    let base = explanation.base.unwrap();
     assert!((sum + base - score).abs() < 1e-9);
     assert!(all.iter().any(|contribution| contribution.name(&again).contains("*b~")), "{all:?}");
     let refused = |result: Result<(), rosenblatt::Error>| result.unwrap_err().to_string();

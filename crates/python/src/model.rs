@@ -352,11 +352,8 @@ impl PyModel {
                     let class = predictor.predict(examples.row(row));
                     let mut reasons =
                         serde_json::to_value(explainer.explain(examples.row(row), class, most).named(model))?;
-                    match (model.task(), explainer.base()) {
-                        (Task::Numbers, Some(base)) => {
-                            reasons["prediction"] = predictor.scores()[0].into();
-                            reasons["base"] = base.into();
-                        }
+                    match model.task() {
+                        Task::Numbers => reasons["prediction"] = predictor.scores()[0].into(),
                         _ => reasons["class"] = model.labels().name(class).into(),
                     }
                     Ok(reasons)

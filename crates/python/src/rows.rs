@@ -191,7 +191,7 @@ impl Array {
             let row = &indices[bounds[0]..bounds[1]];
             // Nothing leaves the loop early, so that many indices are compared at once.
             let pairs = row.iter().zip(row.iter().skip(1));
-            if pairs.filter(|(one, next)| one >= next).count() > 0 {
+            if pairs.fold(false, |any, (one, next)| any | (one >= next)) {
                 return Err(broken("the indices of a row do not ascend"));
             }
             if row.last().is_some_and(|&last| last as usize >= all.width) {

@@ -338,7 +338,6 @@ impl Visitor for Ask<'_, '_> {
         let mut explainer = answers.wish.explain.map(|most| (Explainer::new(model), most));
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
         let is_number = model.task() == Task::Numbers;
-        let base = explainer.as_mut().filter(|_| is_number).and_then(|(explainer, _)| explainer.base());
         let mut is_finite = true;
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
         let mut predictor = model.predictor(examples.width());
@@ -355,12 +354,7 @@ impl Visitor for Ask<'_, '_> {
             }
             if let Some((explainer, most)) = &mut explainer {
                 let named = explainer.explain(examples.row(row as usize), class, *most).named(model);
-                let mut reasons = json!({ "for": named.in_favour, "against": named.against });
-                if let Some(base) = base {
-                    // What is predicted of a row that nothing speaks of.
-                    reasons["base"] = json!(base);
-                }
-                let text = reasons.to_string();
+                let text = json!(named).to_string();
                 answers.explanations.push(text[1..text.len() - 1].to_owned());
             }
         });

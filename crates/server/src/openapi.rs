@@ -161,10 +161,11 @@ pub(crate) fn document() -> Value {
                             "class": {"type": ["string", "null"]},
                             "probabilities": {"type": "object", "additionalProperties": {"type": "number"}},
                             "scores": {"type": "array", "items": {"type": "number"}},
+                            "base": {"type": "number", "description": "the score for the class of a row of which all contributions are 0, with reasons"},
                         }},
                         {"type": "object", "required": ["prediction"], "properties": {
                             "prediction": {"type": ["number", "null"], "description": "where the model predicts numbers"},
-                            "base": {"type": "number", "description": "what is predicted of a row that nothing speaks of, with reasons"},
+                            "base": {"type": "number", "description": "what is predicted of a row of which all contributions are 0, with reasons"},
                         }},
                         {"type": "object", "required": ["tokens", "tags"], "properties": {
                             "tokens": {"type": "array", "items": {"type": "string"}},

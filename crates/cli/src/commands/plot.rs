@@ -10,6 +10,7 @@ use crate::ui::{self, count};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction};
+use rosenblatt::core::Order;
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
 use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::recipe::Choice;
@@ -323,10 +324,7 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
             "note: this is {rule} with its defaults; `train` compares several and may choose another: draw its model with --model"
         ));
         if figure.name == "boundary" {
-            ui::note(&format!(
-                "note: rows scaled and shuffled, {} weights; for the run that `trace` prints: --readout last --order given --scale none",
-                spec.readout()
-            ));
+            ui::note(&run_drawn(rows.1.scaler.is_some(), &spec));
         }
     }
     progress.stage("training");
@@ -387,6 +385,17 @@ fn material(
     let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };
     let spec = words.spec()?;
     Ok((short_name(&source), rows, spec))
+}
+
+/// How the run that is drawn was made, and how to draw the one that `trace` prints, if that is another.
+fn run_drawn(is_scaled: bool, spec: &Spec) -> String {
+    let (order, readout) = (spec.order(), spec.readout());
+    let scaled = if is_scaled { "scaled" } else { "not scaled" };
+    let mut note = format!("note: rows {scaled}, order {order}, {readout} weights");
+    if is_scaled || order != Order::Given || readout.to_string() != "last" {
+        note.push_str("; for the run that `trace` prints: --readout last --order given --scale none");
+    }
+    note
 }
 
 fn short_name(source: &Source) -> String {

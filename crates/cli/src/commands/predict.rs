@@ -363,8 +363,7 @@ impl<'m> Wanted<'m> {
                 let named = explanation.named(self.model);
                 object["for"] = json!(named.in_favour);
                 object["against"] = json!(named.against);
-                let base = self.explain.as_mut().and_then(|(explainer, _)| explainer.base());
-                if let (Task::Numbers, Some(base)) = (self.model.task(), base) {
+                if let Some(base) = named.base {
                     object["base"] = json!(base);
                 }
             }

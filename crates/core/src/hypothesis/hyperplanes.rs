@@ -3,12 +3,15 @@
 use super::Visits;
 use crate::examples::Examples;
 use crate::row::{Row, SIDE_BY_SIDE};
-use crate::simd::{self, Columns, Lanes, SWEEP, Value};
+use crate::simd::{self, Columns, DISTRUSTED, Lanes, SWEEP, Value};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The sums of this many rows are made before the first is looked at.
 const AT_ONCE: usize = 128;
+
+/// Below this many rows it does not pay to lay the weights of several hyperplanes out anew.
+const LEAST_STRETCH: usize = 64;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.
 #[derive(Debug, Clone)]
@@ -160,11 +163,52 @@ impl Hyperplanes {
             }
         }
         let mut scores = vec![0.0; self.n_outputs];
+        let n_several = match visits {
+            Visits::Range { first, end } if self.n_outputs > 1 && examples.width() == self.width => {
+                self.many_of_stretch(examples, first..end, &mut scores, &mut show)
+            }
+            _ => n_several,
+        };
         for place in n_several..visits.len() {
             let number = visits.row(place);
             self.scores(examples.row(number), &mut scores);
             show(number, &scores);
         }
+    }
+
+    /// The scores of the rows of a stretch for several hyperplanes, eight rows at a time, except the last few, which may
+    /// be none: how many have been shown.
+    fn many_of_stretch<E: Examples>(
+        &self,
+        examples: E,
+        rows: Range<usize>,
+        scores: &mut [f64],
+        mut show: impl FnMut(usize, &[f64]),
+    ) -> usize {
+        if rows.len() < LEAST_STRETCH {
+            return 0;
+        }
+        let weights: Vec<f64> = (0..self.n_outputs).flat_map(|output| self.weights(output)).collect();
+        let mut sums = vec![[0.0; 8]; self.n_outputs];
+        let n_together = rows.len() / 8 * 8;
+        let mut n_distrusted = 0;
+        for first in (rows.start..rows.start + n_together).step_by(8) {
+            let found = n_distrusted == 0 && examples.products_of_eight(first, &weights, &mut sums);
+            if !found {
+                n_distrusted = if n_distrusted == 0 { DISTRUSTED } else { n_distrusted - 1 };
+            }
+            for place in 0..8 {
+                if found {
+                    for ((score, sums), bias) in scores.iter_mut().zip(&sums).zip(&self.biases) {
+                        *score = sums[place] + bias;
+                    }
+                } else {
+                    self.scores(examples.row(first + place), scores);
+                }
+                show(first + place, scores);
+            }
+        }
+        n_together
     }
 
     /// The score of each row of a stretch for the sole hyperplane, shown with its number. No row is wider.

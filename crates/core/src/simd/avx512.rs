@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "registers are filled and emptied through pointers")]
 
 use super::plain::{PIECE, Piece, Room};
-use super::{SIDE_BY_SIDE, TOO_WIDE, Value};
+use super::{DISTRUSTED, SIDE_BY_SIDE, TOO_WIDE, Value};
 use std::arch::x86_64::{
     __m256i, __m512d, __m512i, _CMP_NEQ_UQ, _MM_HINT_T0, _mm_add_pd, _mm_cvtsd_f64, _mm_prefetch,
     _mm_unpackhi_pd, _mm256_add_epi32, _mm256_add_pd, _mm256_alignr_epi32, _mm256_castpd256_pd128,
@@ -180,9 +180,6 @@ pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Opt
     Some(sums)
 }
 
-/// How many blocks of rows are read in another way after one that had a zero, before they are trusted again.
-const DISTRUSTED: usize = 7;
-
 /// [`dot`] of all rows of a stretch, eight at a time.
 #[inline(never)]
 #[target_feature(enable = "avx512f,popcnt")]
@@ -194,7 +191,7 @@ pub(super) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [
     let mut n_distrusted = 0;
     for (block, sums) in blocks.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let rows = &values[8 * block * width..][..8 * width];
-        let found = if n_distrusted == 0 { trusting_rows(rows, weights) } else { None };
+        let found = if n_distrusted == 0 { trusting_rows::<T, true>(rows, weights) } else { None };
         if let Some(found) = found {
             *sums = found;
             continue;
@@ -210,10 +207,31 @@ pub(super) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [
     }
 }
 
-/// [`dot`] of eight contiguous rows; nothing if one of their features is zero.
+/// [`dot`] of eight contiguous rows with each of these vectors of weights, one after the other; false if one of the
+/// features is zero.
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+pub(super) fn trusting_products<T: Value>(
+    rows: &[T],
+    width: usize,
+    weights: &[f64],
+    sums: &mut [[f64; 8]],
+) -> bool {
+    let mut planes = weights.chunks_exact(width).zip(sums);
+    let Some((weights, sums)) = planes.next() else { return true };
+    let Some(found) = trusting_rows::<T, true>(rows, weights) else { return false };
+    *sums = found;
+    for (weights, sums) in planes {
+        *sums = trusting_rows::<T, false>(rows, weights).expect("seen to have no zeros");
+    }
+    true
+}
+
+/// [`dot`] of eight contiguous rows; nothing if one of their features is zero. `FIRST` is for rows not looked at yet,
+/// which are also asked for ahead of time.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
+fn trusting_rows<T: Value, const FIRST: bool>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
     let width = weights.len();
     assert_eq!(rows.len(), 8 * width, "eight rows");
     let (weight_eights, weights_last) = weights.as_chunks::<8>();
@@ -223,11 +241,15 @@ fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
         let weights = unsafe { doubles(weights) };
         for (row, lanes) in lanes.iter_mut().enumerate() {
             let values = rows.as_ptr().wrapping_add(row * width + 8 * place);
-            // Where the next eight rows have the same.
-            _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(8 * width).cast());
+            if FIRST {
+                // Where the next eight rows have the same.
+                _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(8 * width).cast());
+            }
             // SAFETY: as above; each row has `width` values, of which these eight are some.
             let values = unsafe { T::eight(&*values.cast::<[T; 8]>()) };
-            present &= nonzero(values);
+            if FIRST {
+                present &= nonzero(values);
+            }
             *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
         }
     }
@@ -238,7 +260,9 @@ fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
         for (row, lanes) in rows.chunks_exact(width).zip(&mut lanes) {
             // SAFETY: as above.
             let values = unsafe { T::up_to_eight(row.as_chunks::<8>().1) };
-            present &= nonzero(values) | past_end;
+            if FIRST {
+                present &= nonzero(values) | past_end;
+            }
             *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
         }
     }

@@ -26,6 +26,9 @@ pub use value::Value;
 /// many for the nearest cache are fetched once for all of them.
 pub const SIDE_BY_SIDE: usize = 4;
 
+/// How many blocks of rows are read in another way after one that had a zero, before they are trusted again.
+pub(crate) const DISTRUSTED: usize = 7;
+
 /// A piece of work. `run` must be `#[inline(always)]`, or the wide copy calls the plain one.
 pub trait Work {
     /// What comes of it.
@@ -75,8 +78,9 @@ fn with_avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// How many bytes of a row are asked for ahead of time, at most; the memory guesses the rest by itself.
-const ANNOUNCED: usize = 1024;
+/// How many bytes of a row are asked for ahead of time, at most. The memory guesses the rest by itself, and asking for
+/// more than it can fetch at once makes the asker wait.
+const ANNOUNCED: usize = 256;
 
 /// Prefetches `values`, if the machine can.
 #[inline(always)]
@@ -135,6 +139,24 @@ pub(crate) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [
     for (place, sum) in sums.iter_mut().enumerate() {
         *sum = dot(&values[place * weights.len()..][..weights.len()], weights);
     }
+}
+
+/// [`dot`] of eight contiguous rows with each of these vectors of weights, one after the other, where that is quicker
+/// than to take the rows one by one: in the widest registers, and if no feature is zero. Else false.
+pub(crate) fn trusting_products<T: Value>(
+    rows: &[T],
+    width: usize,
+    weights: &[f64],
+    sums: &mut [[f64; 8]],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing `avx512::trusting_products` needs is a processor with AVX-512, and this one has it.
+        return unsafe { avx512::trusting_products(rows, width, weights, sums) };
+    }
+    let _ = (rows, width, weights, sums);
+    false
 }
 
 /// On its own: in the middle of a training loop its sums would not all find a register.
@@ -196,7 +218,10 @@ pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Pie
 
 /// [`plain::widen`] in the widest registers this machine has.
 #[inline(always)]
-pub(crate) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) -> &'a [f64] {
+pub(crate) fn widen<'a, T: Value>(values: &'a [T], wide: &'a mut Room<f64, PIECE>) -> &'a [f64] {
+    if let Some(same) = T::as_doubles(values) {
+        return same;
+    }
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
         #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]

@@ -8,6 +8,13 @@ pub trait Value: Copy + Send + Sync + 'static {
     /// Whether all are finite. All are looked at, many at once, instead of stopping at the first that is not.
     fn all_finite(values: &[Self]) -> bool;
 
+    /// Whether one is zero, found in the same way.
+    fn any_zero(values: &[Self]) -> bool;
+
+    /// The values where they are, if they are doubles already.
+    #[doc(hidden)]
+    fn as_doubles(values: &[Self]) -> Option<&[f64]>;
+
     /// Four values as doubles, in one register.
     ///
     /// # Safety
@@ -46,7 +53,7 @@ pub trait Value: Copy + Send + Sync + 'static {
 }
 
 macro_rules! values {
-    ($($stored:ident: $four:ident, $zeros:ident, $eight:ident, $up_to_eight:ident;)+) => {$(
+    ($($stored:ident: $doubles:expr, $four:ident, $zeros:ident, $eight:ident, $up_to_eight:ident;)+) => {$(
         impl Value for $stored {
             #[inline(always)]
             fn wide(self) -> f64 {
@@ -54,7 +61,34 @@ macro_rules! values {
             }
 
             fn all_finite(values: &[Self]) -> bool {
-                values.iter().fold(true, |all, value| all & value.is_finite())
+                struct Finite<'a>(&'a [$stored]);
+                impl super::Work for Finite<'_> {
+                    type Output = bool;
+
+                    #[inline(always)]
+                    fn run(self) -> bool {
+                        self.0.iter().fold(true, |all, value| all & value.is_finite())
+                    }
+                }
+                super::widest(Finite(values))
+            }
+
+            fn any_zero(values: &[Self]) -> bool {
+                struct Zero<'a>(&'a [$stored]);
+                impl super::Work for Zero<'_> {
+                    type Output = bool;
+
+                    #[inline(always)]
+                    fn run(self) -> bool {
+                        self.0.iter().fold(false, |any, value| any | (*value == 0.0))
+                    }
+                }
+                super::widest(Zero(values))
+            }
+
+            #[inline(always)]
+            fn as_doubles(values: &[Self]) -> Option<&[f64]> {
+                $doubles(values)
             }
 
             #[cfg(target_arch = "x86_64")]
@@ -93,6 +127,6 @@ macro_rules! values {
 }
 
 values! {
-    f32: singles, zero_singles, singles, up_to_eight_singles;
-    f64: doubles, zero_doubles, doubles, up_to_eight_doubles;
+    f32: |_| None, singles, zero_singles, singles, up_to_eight_singles;
+    f64: Some, doubles, zero_doubles, doubles, up_to_eight_doubles;
 }

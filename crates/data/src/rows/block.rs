@@ -457,8 +457,7 @@ impl<T: Stored> SparseMatrix<T> {
     /// Leaves out what is zero in the rows from `first_row` on.
     pub(crate) fn leave_out_zeros(&mut self, first_row: usize) {
         let start = self.offsets[first_row];
-        // All are looked at, many at once, instead of stopping at the first.
-        if self.values[start..].iter().fold(false, |any, value| any | (*value == T::default())) {
+        if T::any_zero(&self.values[start..]) {
             self.leave_out_those_zeros(first_row);
         }
     }

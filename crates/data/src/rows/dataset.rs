@@ -9,7 +9,7 @@ use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
 use crate::visit;
-use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
+use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples, Value};
 use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -772,8 +772,8 @@ impl MatrixRef<'_> {
     fn stores_zeros(self) -> bool {
         match self {
             Self::Dense32(_) | Self::Dense64(_) => false,
-            Self::Sparse32(rows) => rows.values.contains(&0.0),
-            Self::Sparse64(rows) => rows.values.contains(&0.0),
+            Self::Sparse32(rows) => f32::any_zero(rows.values),
+            Self::Sparse64(rows) => f64::any_zero(rows.values),
         }
     }
 }

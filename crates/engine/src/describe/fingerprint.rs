@@ -5,7 +5,7 @@
 //! memory at once. It guards against mistakes, not against malice, and so it may be quick: values take eight lanes in
 //! turn, of which none waits for another.
 
-use rosenblatt_core::{Examples, Row, threads};
+use rosenblatt_core::{Examples, Row, Work, threads, widest};
 use rosenblatt_data::{Dataset, Labels, View, visit};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -66,6 +66,25 @@ impl<'scope> Finding<'scope> {
     }
 }
 
+/// Rows on their way into a digest.
+struct TakeIn<'d, E> {
+    digest: &'d mut Fingerprint,
+    examples: E,
+    part: Range<usize>,
+}
+
+impl<E: Examples> Work for TakeIn<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { digest, examples, part } = self;
+        for idx in part {
+            digest.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
+        }
+    }
+}
+
 impl Default for Fingerprint {
     fn default() -> Self {
         let lanes = std::array::from_fn(|lane| lane as u64);
@@ -92,13 +111,10 @@ impl Fingerprint {
 
     /// Takes rows `part` of `rows` in.
     pub(crate) fn add_rows(&mut self, rows: View<'_>, part: Range<usize>) {
-        visit!(rows, examples => {
-            for idx in part {
-                self.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
-            }
-        });
+        visit!(rows, examples => widest(TakeIn { digest: self, examples, part }));
     }
 
+    #[inline(always)]
     fn add_row<R: Row>(&mut self, row: R, class: u32, weight: f64) {
         let mut n_entries = 0_u64;
         let mut lanes = self.lanes;

@@ -8,7 +8,7 @@
 //! it says of the row beyond what it says of a row of zeros is shared out over the features, exactly.
 
 use crate::error::Error;
-use crate::insight::{feature_name, weights_for};
+use crate::insight::{bias_for, feature_name, weights_for};
 use crate::model::{Model, Sample};
 use crate::task::Task;
 use rosenblatt_core::{Dense, Row, Sparse};
@@ -60,6 +60,9 @@ pub struct Explanation {
     pub in_favour: Vec<Contribution>,
     /// Those against it.
     pub against: Vec<Contribution>,
+    /// The score for the class, or the number, of a row of which all contributions are 0: that of the average row where
+    /// contributions are measured from it. None if the model has no weights.
+    pub base: Option<f64>,
 }
 
 impl Explanation {
@@ -68,7 +71,7 @@ impl Explanation {
         let named = |contributions: &[Contribution]| {
             contributions.iter().map(|contribution| contribution.named(model)).collect()
         };
-        NamedExplanation { in_favour: named(&self.in_favour), against: named(&self.against) }
+        NamedExplanation { in_favour: named(&self.in_favour), against: named(&self.against), base: self.base }
     }
 }
 
@@ -88,6 +91,10 @@ pub struct NamedExplanation {
     /// Those against it.
     #[serde(rename = "against")]
     pub against: Vec<NamedContribution>,
+    /// The score for the class, or the number, of a row of which all contributions are 0; with all contributions it adds up
+    /// to that of the row. None if the model has no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<f64>,
 }
 
 /// An [`Contribution`] with the name of its feature.
@@ -194,17 +201,17 @@ impl<'m> Explainer<'m> {
         Self { model, by_class: vec![None; model.labels().len()] }
     }
 
-    /// What is predicted of a row of which all contributions are 0; `None` if the model has no weights, or more than one score.
-    pub fn base(&mut self) -> Option<f64> {
-        let planes = self.model.planes().filter(|planes| planes.n_outputs() == 1)?;
-        let last = self.by_class.len().checked_sub(1)?;
-        let weighed = self.by_class[last].get_or_insert_with(|| Weighed::of(self.model, last as u32));
-        Some(planes.biases()[0] + weighed.centres.iter().map(|(_, centre)| centre).sum::<f64>())
+    /// The score for `class`, or the number, of a row of which all contributions are 0: that of the average row where
+    /// contributions are measured from it. `None` if the model has no weights.
+    pub fn base(&mut self, class: u32) -> Option<f64> {
+        let bias = self.model.planes().and_then(|_| bias_for(self.model, class))?;
+        let weighed = self.by_class[class as usize].get_or_insert_with(|| Weighed::of(self.model, class));
+        Some(bias + weighed.centres.iter().map(|(_, centre)| centre).sum::<f64>())
     }
 
     /// At most `most` features of `row` that speak for `class`, and as many that speak against it.
     pub fn explain<R: Row>(&mut self, row: R, class: u32, most: usize) -> Explanation {
-        let model = self.model;
+        let (model, base) = (self.model, self.base(class));
         let of_row;
         let weighed: &Weighed;
         let nothing = Weighed::default();
@@ -224,7 +231,7 @@ impl<'m> Explainer<'m> {
             weighed = self.by_class[class as usize].get_or_insert_with(|| Weighed::of(model, class));
             &|_: usize, feature: usize| weighed.weights.get(feature).copied()
         };
-        let mut explanation = Explanation::default();
+        let mut explanation = Explanation { base, ..Explanation::default() };
         let of_features = row.entries().enumerate().map(|(place, (feature, value))| Contribution {
             feature,
             value,
@@ -290,7 +297,7 @@ mod tests {
         let mut predictor = model.predictor(0);
         for row in &rows {
             let class = predictor.predict(Dense(row));
-            let Explanation { in_favour, against } = Explainer::new(&model).explain(Dense(row), class, 9);
+            let Explanation { in_favour, against, .. } = Explainer::new(&model).explain(Dense(row), class, 9);
             let sum: f64 = in_favour.iter().chain(&against).map(Contribution::amount).sum();
             let side = if class == 1 { 1.0 } else { -1.0 };
             let bias = model.planes().unwrap().biases()[0];

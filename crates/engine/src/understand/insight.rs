@@ -359,6 +359,20 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
     Some(weights)
 }
 
+/// The bias in favour of `class`, as [`weights_for`] has the weights.
+pub(crate) fn bias_for(model: &Model, class: u32) -> Option<f64> {
+    let planes = mean_planes(model).filter(|_| model.map().is_none())?;
+    let speaks = Speaks::of(model);
+    if let Speaks::Classes(_) = speaks {
+        return planes.biases().get(class as usize).copied();
+    }
+    let of_output = |(output, bias): (usize, &f64)| {
+        let side = speaks.sides(output).find(|&(speaks_of, _)| speaks_of == class as usize);
+        side.map(|(_, side)| side * bias)
+    };
+    Some(planes.biases().iter().enumerate().filter_map(of_output).sum())
+}
+
 /// The same, but of a category beside the mean of its column, where that is known: a category has no zero, so what decides is by
 /// how much its weight differs from those of others.
 pub fn centred_weights(model: &Model, class: u32) -> Option<Vec<f64>> {
