@@ -66,6 +66,9 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
         );
     } else if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always predicting {}", name(class));
+        if let Some(ranks) = words::still_ranks(evaluation) {
+            let _ = writeln!(text, "note: {ranks} (--cost)");
+        }
     } else if evaluation.interval().1 >= error {
         text.push_str("note: this may be chance: that error lies within the confidence interval\n");
     }

@@ -108,7 +108,7 @@ pub enum FigureError {
 }
 
 /// The first of many names.
-fn named(names: &[String]) -> String {
+pub(crate) fn named(names: &[String]) -> String {
     let first: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
     format!("{}{}", first.join(", "), if names.len() > 12 { ", …" } else { "" })
 }

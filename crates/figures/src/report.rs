@@ -6,7 +6,7 @@ use crate::subject::{Judged, Subject};
 use crate::words::{
     TOP_FEATURES, by_spread, cost_line, count, counted, decimals, describe_estimate, describe_feature,
     describe_probabilities, describe_training, describe_training_rows, list_top_features, percent,
-    short_number,
+    short_number, still_ranks,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -243,7 +243,9 @@ impl<'a> Report<'a> {
             && !model.spec().weighs_mistakes()
         {
             let name = shortened(evaluation.labels.name(class), LONGEST_CLASS);
-            page.warning(&format!("This is no better than always predicting {name}."));
+            let ranks =
+                still_ranks(evaluation).map_or_else(String::new, |ranks| format!(" {}.", capital(&ranks)));
+            page.warning(&format!("This is no better than always predicting {name}.{ranks}"));
         }
         if let Some(cost) = evaluation.cost(model) {
             let name = shortened(evaluation.labels.name(cost.always.0), LONGEST_CLASS);
@@ -575,7 +577,12 @@ impl<'a> Report<'a> {
         }
         page.facts("Its description.", &facts);
         if self.judged != Judged::Others && self.seen.data.len() <= MOST_RERUN {
-            self.picture(page, "curves", "A run like its own, epoch by epoch.");
+            let plainly = if model.spec().weighs_mistakes() {
+                " It counts how many rows are wrong, whatever a mistake costs."
+            } else {
+                ""
+            };
+            self.picture(page, "curves", &format!("A run like its own, epoch by epoch.{plainly}"));
             if model.training_summary().stopped == Stopped::Clean {
                 self.picture(page, "mistakes", "Mistakes against the most that the proof allows.");
             }

@@ -1,27 +1,31 @@
-//! The curve of every column that bends: how much its values add to a score, and how many rows have them. After the curves
-//! what pairs of columns add together, in one scale of colours.
+//! The curve of every column that bends: how much its values add to a score, and how many rows have them; of every column of
+//! categories, a bar for each. After them what pairs of columns add together, in one scale of colours.
 
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
+use crate::words::percent;
 use crate::{Figure, Needs};
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::data::Visitor;
-use rosenblatt::insight::{Cross, Curve, crosses, curves};
+use rosenblatt::insight::{Cross, Curve, Levels, crosses, curves, levels};
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{
-    Axis, Canvas, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
+    Axis, Bar, Bars, Canvas, Ink, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
 };
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "shapes",
-    about: "how much the values of each column that bends add to the score or number, how many rows have them, and what crosses add",
+    about: "how much the values of each column add to the score or number, how many rows have them, and what crosses add; for models that bend",
     needs: Needs::Model,
     tasks: &[Task::Classes, Task::Numbers],
     textbook: false,
     settings: &[TOP, CLASS],
     draw,
 };
+
+/// More categories of a column than this are not drawn.
+const MOST_BARS: usize = 12;
 
 /// A value this many lengths of the others away from them is drawn at the edge.
 const FAR: f64 = 3.0;
@@ -47,6 +51,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     };
     let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
     let columns = ranked(model, class, subject);
+    let levels = ranked_levels(model, class, subject);
     if columns.is_empty() {
         let what = "columns that bend, but all of this model's are straight: `weights` draws those, and a model trained \
                     with shape bend(knots=4) bends";
@@ -58,8 +63,9 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     };
     let up = format!("Up: {up} {}; 0 is the mean.", names[class as usize]);
     let mut notes = vec![format!("{}.", subject.learner()), up];
-    if columns.len() > most {
-        notes.push(format!("The {most} of {} columns that matter most; `top` shows more.", columns.len()));
+    let n_columns = columns.len() + levels.len();
+    if n_columns > most {
+        notes.push(format!("The {most} of {n_columns} columns that matter most; `top` shows more."));
     }
     let mut pairs = ranked_crosses(model, class, subject);
     if !pairs.is_empty() {
@@ -73,7 +79,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         pairs.truncate(most);
     }
     let strongest = pairs.iter().map(Together::strongest).fold(0.0, f64::max);
-    let n_panels = columns.len().min(most) + pairs.len();
+    let n_panels = n_columns.min(most) + pairs.len();
     let is_alone = n_panels == 1 || canvas.ruler == Ruler::Terminal || canvas.is_narrow();
     let (width, height) = if is_alone {
         (canvas.width, canvas.height * 0.7)
@@ -85,8 +91,17 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     for pair in pairs {
         panels.push(pair.draw(&columns, (moved, strongest), canvas_of_panel)?);
     }
-    let curves = columns.into_iter().take(most).map(|column| column.draw(class, moved, canvas_of_panel));
-    let mut curves = curves.collect::<Result<Vec<Picture>, PlotError>>()?;
+    let is_told_apart = model.labels().len() == 2;
+    let mut drawn = Vec::new();
+    for column in columns {
+        drawn.push((column.importance, column.draw(class, moved, canvas_of_panel)?));
+    }
+    for column in levels {
+        drawn.push((column.importance, column.draw((class, is_told_apart), moved, canvas_of_panel)?));
+    }
+    drawn.sort_by(|a, b| b.0.total_cmp(&a.0));
+    drawn.truncate(most);
+    let mut curves: Vec<Picture> = drawn.into_iter().map(|(_, panel)| panel).collect();
     curves.append(&mut panels);
     let title = settings.title(|| format!("Curves, {}", subject.source));
     Ok(Picture::sheet(&title, &notes, curves, if is_alone { 1 } else { 2 }, canvas.ruler))
@@ -141,6 +156,75 @@ fn mean_and_importance(heights: &[f64]) -> (f64, f64) {
     let n_rows = heights.len().max(1) as f64;
     let mean = heights.iter().sum::<f64>() / n_rows;
     (mean, heights.iter().map(|height| (height - mean).abs()).sum::<f64>() / n_rows)
+}
+
+/// What the categories of a column add, and how many rows have each.
+struct Counted {
+    levels: Levels,
+    counts: Vec<usize>,
+    importance: f64,
+}
+
+fn ranked_levels(model: &Model, class: u32, subject: &Subject) -> Vec<Counted> {
+    struct Places<'a>(&'a [Levels], &'a [u32]);
+    impl Visitor for Places<'_> {
+        type Output = Vec<Vec<usize>>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let Self(levels, rows) = self;
+            let mut all: Vec<Vec<usize>> =
+                levels.iter().map(|column| vec![0; column.heights.len()]).collect();
+            for &row in rows {
+                let entries: Vec<(usize, f64)> = examples.row(row as usize).entries().collect();
+                for (column, counts) in levels.iter().zip(&mut all) {
+                    if let Some(place) = column.of_row(entries.iter().copied()) {
+                        counts[place] += 1;
+                    }
+                }
+            }
+            all
+        }
+    }
+    let all = levels(model, class);
+    let counts = subject.data.visit(Places(&all, &subject.rows));
+    let counted = |(levels, counts): (Levels, Vec<usize>)| {
+        let n_rows = counts.iter().sum::<usize>().max(1) as f64;
+        let shares = counts.iter().zip(&levels.heights);
+        let importance = shares.map(|(n, (_, height))| *n as f64 * height.abs()).sum::<f64>() / n_rows;
+        Counted { levels, counts, importance }
+    };
+    all.into_iter().zip(counts).map(counted).collect()
+}
+
+impl Counted {
+    fn draw(
+        self,
+        (class, is_told_apart): (u32, bool),
+        moved: &str,
+        canvas: Canvas,
+    ) -> Result<Picture, PlotError> {
+        let Self { levels, counts, importance } = self;
+        let n_rows = counts.iter().sum::<usize>().max(1) as f64;
+        let mut bars: Vec<(usize, Bar)> = levels
+            .heights
+            .into_iter()
+            .zip(counts)
+            .map(|((name, value), n)| {
+                let name = format!("{name} ({})", percent(n as f64 / n_rows));
+                (n, Bar { name, value })
+            })
+            .collect();
+        let n_categories = bars.len();
+        let mut title = format!("{}: moves {moved} by {} in the mean", levels.column, number(importance));
+        if n_categories > MOST_BARS {
+            bars.sort_by(|a, b| b.0.cmp(&a.0));
+            bars.truncate(MOST_BARS);
+            title.push_str(&format!("; the {MOST_BARS} most frequent of {n_categories}"));
+        }
+        bars.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+        let bars = bars.into_iter().map(|(_, bar)| bar).collect();
+        let against = if is_told_apart { Ink::Class(1 - class as usize) } else { Ink::Faint };
+        Bars { title, notes: Vec::new(), bars, inks: [against, Ink::Class(class as usize)] }.draw(canvas)
+    }
 }
 
 /// What two columns add together.

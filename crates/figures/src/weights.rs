@@ -1,12 +1,12 @@
 //! What a model goes by: its strongest features as bars, or the weights of pixels as pictures.
 
-use crate::error::FigureError;
+use crate::error::{FigureError, named};
 use crate::settings::{Setting, Settings, Takes, size};
 use crate::subject::Subject;
 use crate::words::name_with_share;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::insight::{centred_weights, weights_for};
+use rosenblatt::insight::{centred_weights, curves, weights_for};
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
@@ -57,6 +57,10 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
             return Err(FigureError::NotPixels { width, height, features: model.width() });
         }
         return tiles(model, &classes, width, (title, notes), canvas);
+    }
+    let bent: Vec<String> = curves(model, 0).into_iter().map(|curve| curve.column).collect();
+    if !bent.is_empty() {
+        notes.push(format!("`shapes` draws the columns that bend: {}.", named(&bent)));
     }
     if !model.variations().is_empty() {
         notes.push(
@@ -125,7 +129,13 @@ fn bars(
         panels.push(Bars { title, notes, bars, inks });
     }
     if panels.is_empty() {
-        return Err(PlotError::Nothing { what: "weights that are not zero".to_owned() }.into());
+        let all_bend = !curves(model, 0).is_empty();
+        let what = if all_bend {
+            "straight columns, and `shapes` draws those that bend"
+        } else {
+            "weights that are not zero"
+        };
+        return Err(PlotError::Nothing { what: what.to_owned() }.into());
     }
     let mut panels = Bars::draw_alike(&panels, Canvas { width, ..canvas })?;
     if panels.len() == 1 {
@@ -144,7 +154,9 @@ fn strongest(model: &Model, class: u32, most: usize) -> Option<Vec<Bar>> {
     for (feature, weight) in weights.iter_mut().enumerate() {
         *weight *= model.weight_scale(feature);
     }
-    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
+    let is_bent = |feature| model.schema().is_some_and(|schema| schema.bent_column(feature).is_some());
+    let mut features: Vec<usize> =
+        (0..weights.len()).filter(|&feature| weights[feature] != 0.0 && !is_bent(feature)).collect();
     features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
     features.truncate(most);
     features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));

@@ -10,7 +10,7 @@ use rosenblatt::insight::{
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::model::{Estimated, NumberEstimate, Spread};
-use rosenblatt::{Model, Task};
+use rosenblatt::{Evaluation, Model, Task};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
@@ -178,6 +178,15 @@ pub fn describe_numbers(estimate: &NumberEstimate) -> String {
         text.push_str("warning: this is no better than always predicting the mean\n");
     }
     text
+}
+
+/// That a model which names no class better than a constant does ranks rows all the same, if that is more than chance.
+pub fn still_ranks(evaluation: &Evaluation) -> Option<String> {
+    let (area, (low, high)) = evaluation.area().filter(|(_, (low, _))| *low > 0.5)?;
+    Some(format!(
+        "its scores still rank rows, with an AUC of {area:.3} (95 % confidence interval {low:.3} to {high:.3}): it pays where \
+         some mistakes cost more than others"
+    ))
 }
 
 /// What mistakes cost, beside the answer that costs least of those that are always the same.

@@ -101,13 +101,15 @@ pub(super) const LESSONS: &[Lesson] = &[
         rows: blackboard::XOR_BITS,
         lines: &[
             "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1",
-            "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 \
-             --frames=12 -o xor-mlp.svg",
+            "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --optimiser sgd \
+             --param batch=1 --param momentum=0 --param weight-decay=0 --epochs 300 --frames=12 -o xor-mlp.svg",
         ],
         settings: "order=given&scaled=&epochs=300&learner=mlp/hidden=2/rate:0.1",
         moral: "Each hidden unit has a line of its own, and the score adds up what they say of their sides: between the\n\
                 lines one class, beyond them the other. Back-propagation moved both lines at once, each as far as it\n\
-                had a part in the loss. `demo approximation` shows what ever more units can do.",
+                had a part in the loss. The film goes on from the first round above, with the same steps. Two units fail\n\
+                from some starts: then try another `--seed`, or more units. `demo approximation` shows what ever more\n\
+                units can do.",
     },
     Lesson {
         name: "order",

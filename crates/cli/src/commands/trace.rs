@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Leave this share of the rows out of the run. `--seed` draws them
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     holdout: f64,
-    /// Show this many rounds, or a range: 6, or 5-10
+    /// Show this many rounds, or a range: 6, or 5-10. A network shows 1
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
     pub(super) rounds: (u64, u64),
     /// Format to write
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         // A single round takes much space.
         let (first, last) = if args.rounds == USUAL { (1, 1) } else { args.rounds };
         let spec = args.spec.as_plain_descent().spec()?;
-        return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
+        return networks(&back_propagation(&spec, &data, first..=last)?, data.len(), form(args));
     }
     let window = args.rounds.0..=args.rounds.1;
     let data = Arc::new(data);
@@ -175,8 +175,8 @@ pub(super) fn form(args: &Args) -> &str {
 }
 
 /// Back-propagation, round by round: what every unit says and how the loss grows with its sum, then every weight.
-fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
-    let BackPropagation { rounds, activation, loss, optimiser, features, outputs, .. } = traced;
+fn networks(traced: &BackPropagation, n_rows: usize, form: &str) -> Result<(), Failure> {
+    let BackPropagation { rounds, activation, loss, optimiser, features, outputs, wrong, .. } = traced;
     if form == "jsonl" {
         let lines: Vec<String> = rounds.iter().map(|round| json!(round).to_string()).collect();
         return ui::print(&format!("{}\n", lines.join("\n")));
@@ -250,6 +250,15 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
         text.push_str(&print(&["unit", "sum z", "output h", "d loss / d z"], &units));
         text.push('\n');
         text.push_str(&print(&["into", "from", "weight w", "d loss / d w", "w after"], &weights));
+    }
+    if let Some(last) = rounds.last().filter(|_| form != "csv") {
+        let after = last.round;
+        let _ = writeln!(
+            text,
+            "\n{comment}after round {after} the network is wrong on {wrong} of {n_rows} rows; `--rounds {}-{}` shows the next epoch",
+            after + 1,
+            after + n_rows as u64
+        );
     }
     ui::print(&text)
 }

@@ -4,7 +4,7 @@ use super::bounds::Bounds;
 use super::train_face::Face;
 use crate::report;
 use crate::ui::{self, count, counted, percent};
-use rosenblatt::core::Totals;
+use rosenblatt::core::{Readout, Stopped, Totals};
 use rosenblatt::data::{Scaling, Shape};
 use rosenblatt::options::Classes;
 use rosenblatt::race::{Entrant, Race};
@@ -70,6 +70,14 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", report::describe_training(model));
+    let lags = matches!(model.spec().readout(), Readout::Averaged(_));
+    let is_clean = model.training_summary().stopped == Stopped::Clean && model.planes().is_some();
+    if lags && is_clean && trained.training.as_ref().is_some_and(|training| training.errors > 0) {
+        text.push_str(
+            "note: the last weights make no mistake on these rows, but their average does, as it still contains earlier \
+             weights: try --readout last, or a --scale\n",
+        );
+    }
     // Beside the bound of the largest margin, that of the margin found says nothing.
     let is_certified = face.bounds.as_ref().is_some_and(Bounds::is_certified);
     if let Some(bound) = trained.mistake_bound.filter(|_| !is_certified) {

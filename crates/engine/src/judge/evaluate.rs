@@ -70,6 +70,21 @@ impl Evaluation {
         interval_of_folds(self.errors, self.rows, self.folds)
     }
 
+    /// The area under the ROC curve of two classes, and between which areas the true one lies, with 95 % confidence (Hanley
+    /// and McNeil 1982). None if there are more classes, or none of one.
+    pub fn area(&self) -> Option<(f64, (f64, f64))> {
+        let [_, Some(area)] = self.auc[..] else { return None };
+        let share = rows_of_folds(self.rows, self.folds) / self.rows as f64;
+        let [ours, theirs] = [1, 0].map(|class| share * self.support(class) as f64);
+        let (both_ours, both_theirs) = (area / (2.0 - area), 2.0 * area * area / (1.0 + area));
+        let squared = area * area;
+        let variance = area * (1.0 - area)
+            + (ours - 1.0).max(0.0) * (both_ours - squared)
+            + (theirs - 1.0).max(0.0) * (both_theirs - squared);
+        let reach = Z * (variance / (ours * theirs)).max(0.0).sqrt();
+        Some((area, ((area - reach).max(0.0), (area + reach).min(1.0))))
+    }
+
     /// What mistakes cost where `model` weighs them.
     pub fn cost(&self, model: &Model) -> Option<MeanCost> {
         let costs = model.costs().filter(|_| self.rows > 0)?;

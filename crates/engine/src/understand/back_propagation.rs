@@ -71,6 +71,8 @@ pub struct BackPropagation {
     pub features: Vec<String>,
     /// What the outputs are called.
     pub outputs: Vec<String>,
+    /// How many rows the network names wrongly after the last of these rounds.
+    pub wrong: usize,
 }
 
 /// Trains row by row and writes down the rounds in `window`.
@@ -149,6 +151,23 @@ pub fn back_propagation(
         Ok(())
     };
     now()?;
+    let kept = learner.read(Readout::Last);
+    let names_rightly = |row: u32| {
+        let entries: Vec<(usize, f64)> =
+            visit!(data.view(), examples => examples.row(row as usize).entries().collect());
+        let class = data.classes()[row as usize];
+        let seen = kept.as_ref().and_then(network)?.propagate(entries.into_iter(), class, design.loss);
+        let scores = &seen.layers.last()?.activations;
+        let named = match scores.as_slice() {
+            [score] => u32::from(*score > 0.0),
+            several => {
+                let highest = several.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                several.iter().position(|score| *score == highest)? as u32
+            }
+        };
+        (named == class).then_some(())
+    };
+    let wrong = all.iter().filter(|row| names_rightly(**row).is_none()).count();
     let feature = |feature: usize| {
         let named = data.feature_names().and_then(|names| names.get(feature));
         named.cloned().unwrap_or_else(|| format!("x{}", feature + 1))
@@ -160,6 +179,7 @@ pub fn back_propagation(
         optimiser: design.pace.optimiser,
         features: (0..data.width()).map(feature).collect(),
         outputs: if names.len() == 2 { vec![names[1].clone()] } else { names.to_vec() },
+        wrong,
     })
 }
 

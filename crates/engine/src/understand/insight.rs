@@ -159,7 +159,7 @@ impl Curve {
     /// Its highest point as a feature, if that speaks for the class.
     fn peak(&self) -> Option<TopFeature> {
         let highest = self.points.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-        let name = format!("{} near {}", self.column, highest.0 as f32);
+        let name = format!("{} (highest near {})", self.column, highest.0 as f32);
         (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1, spread: None, share: None })
     }
 }
@@ -184,6 +184,47 @@ pub fn curves(model: &Model, class: u32) -> Vec<Curve> {
         Some(Curve { column, features, points, missing })
     };
     bends.columns.iter().filter_map(of_column).collect()
+}
+
+/// What the categories of a column add to the score of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Levels {
+    /// What the column is called.
+    pub column: String,
+    /// Its features.
+    pub features: Range<usize>,
+    /// Each category with what it adds. The mean over the rows learned from is 0, where the model knows it.
+    pub heights: Vec<(String, f64)>,
+}
+
+impl Levels {
+    /// The place of the category of a row with these features, if it has one.
+    pub fn of_row(&self, entries: impl IntoIterator<Item = (usize, f64)>) -> Option<usize> {
+        let mut own =
+            entries.into_iter().filter(|(feature, value)| self.features.contains(feature) && *value != 0.0);
+        let found = own.next().map(|(feature, _)| feature - self.features.start);
+        // Of two categories the first has no feature.
+        if self.features.len() == self.heights.len() { found } else { Some(usize::from(found.is_some())) }
+    }
+}
+
+/// The columns of categories, in favour of `class`; none if the model has no weights.
+pub fn levels(model: &Model, class: u32) -> Vec<Levels> {
+    let Some(schema) = model.schema() else { return Vec::new() };
+    let Some(weights) = weights_for(model, class) else { return Vec::new() };
+    let of_column = |(column, (_, features)): (&Column, (String, Range<usize>))| {
+        let ColumnKind::Category { values, .. } = &column.kind else { return None };
+        let own = weights.get(features.clone())?;
+        let centre = model.mean_of(features.clone(), &weights).unwrap_or(0.0);
+        let without = if own.len() == values.len() { None } else { Some(&0.0) };
+        let heights = values
+            .iter()
+            .cloned()
+            .zip(without.into_iter().chain(own))
+            .map(|(name, weight)| (name, weight - centre));
+        Some(Levels { column: column.name.clone(), features, heights: heights.collect() })
+    };
+    schema.columns.iter().zip(schema.runs()).filter_map(of_column).collect()
 }
 
 /// What two columns add together to the score of a class, beside the curve of each.
@@ -416,17 +457,14 @@ impl Model {
     /// each value, or one that tells two values apart.
     pub(crate) fn columns_without_zero(&self) -> Vec<Range<usize>> {
         let Some(schema) = self.schema() else { return Vec::new() };
-        let place = |feature: usize| match &schema.bends {
-            Some(bends) => bends.place(feature),
-            None => feature..feature + 1,
+        let bent = schema
+            .bends
+            .iter()
+            .flat_map(|bends| bends.columns.iter().map(|bend| bends.place(bend.feature as usize)));
+        let of_column = |(column, (_, features)): (&Column, (String, Range<usize>))| {
+            matches!(column.kind, ColumnKind::Category { .. }).then_some(features)
         };
-        let of_bends = schema.bends.iter().flat_map(|bends| &bends.columns);
-        let bent = of_bends.map(|bend| place(bend.feature as usize));
-        let of_column = |(column, start): (&Column, usize)| {
-            let is_category = matches!(column.kind, ColumnKind::Category { .. }) && column.n_features() > 0;
-            is_category.then(|| place(start).start..place(start + column.n_features() - 1).end)
-        };
-        let categories = schema.columns.iter().zip(schema.starts().0).filter_map(of_column);
+        let categories = schema.columns.iter().zip(schema.runs()).filter_map(of_column);
         let mut all: Vec<Range<usize>> = bent.chain(categories).filter(|run| !run.is_empty()).collect();
         all.sort_by_key(|run| run.start);
         all

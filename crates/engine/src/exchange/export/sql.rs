@@ -191,6 +191,12 @@ impl Query {
             let _ = writeln!(text, "-- {line}");
         }
         let _ = writeln!(text, "-- Put the name of your table in the place of {TABLE}.");
+        if self.stages.len() > 1 {
+            let _ = writeln!(
+                text,
+                "-- Tried with SQLite and DuckDB. If your database has no MATERIALIZED, delete that word."
+            );
+        }
         let last = self.stages.len() - 1;
         for (number, columns) in self.stages.iter().enumerate() {
             let from = if number == 0 { TABLE.to_owned() } else { format!("step_{number}") };
