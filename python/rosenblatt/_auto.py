@@ -132,6 +132,8 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         _inputs.check_sparse(X)
         if _is_table(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
+        if self.missing is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isnan(X).any():
+            raise ValueError("`missing` fills the cells of tables: pass a DataFrame, for instance pd.DataFrame(X)")
         return validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
 
     def _rows(self, X):

@@ -5,8 +5,8 @@ use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
 use crate::words::{
     TOP_FEATURES, by_spread, cost_line, count, counted, decimals, describe_estimate, describe_feature,
-    describe_probabilities, describe_training, describe_training_rows, list_top_features, percent,
-    short_number, still_ranks,
+    describe_probabilities, describe_training, describe_training_rows, group_line, list_top_features,
+    percent, short_number, still_ranks,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -232,8 +232,12 @@ impl<'a> Report<'a> {
             percent(low),
             percent(high)
         ));
-        self.judged_on(page);
         let summary = model.training_summary();
+        let by_group = summary.estimate.and_then(|estimate| estimate.by_group);
+        if let Some(by_group) = by_group.filter(|_| matches!(self.judged, Judged::HeldOut)) {
+            page.paragraph(&format!("Quote this one: {}.", group_line(&by_group)));
+        }
+        self.judged_on(page);
         // What was found on rows that were not learned from goes before what the model makes of those it knows.
         let estimate = summary.estimate.filter(|_| is_learned);
         let estimate = estimate.map(|found| found.errors as f64 / found.rows.max(1) as f64);

@@ -10,6 +10,7 @@ use rosenblatt::insight::{
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::model::{Estimated, NumberEstimate, Spread};
+use rosenblatt::recipe::ByGroup;
 use rosenblatt::{Evaluation, Model, Task};
 use std::fmt::Write as _;
 
@@ -139,8 +140,9 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
         };
         return Some(format!("{judged}{how}\nthis assumes that {}", summary.assumes()));
     }
-    let Estimated { rows, errors, refitted } = summary.estimate?;
-    let line = error_line(errors, rows, summary.folds.unwrap_or(1));
+    let Estimated { rows, errors, refitted, by_group } = summary.estimate?;
+    let by_group = by_group.map_or_else(String::new, |by_group| format!("\n{}", group_line(&by_group)));
+    let line = error_line(errors, rows, summary.folds.unwrap_or(1)) + &by_group;
     let how = match (summary.folds, refitted) {
         (Some(n_folds), _) => {
             let learned = describe_rows_of_folds(model);
@@ -155,6 +157,17 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
     };
     Some(format!("{how}\nthis assumes that {}", summary.assumes()))
+}
+
+/// How sure an error is if the rows of a group are right and wrong together.
+pub fn group_line(by_group: &ByGroup) -> String {
+    let (low, high) = by_group.interval;
+    format!(
+        "by group: 95 % confidence interval {} to {} for new ones of {} groups, whose rows are right and wrong together",
+        percent(low),
+        percent(high),
+        count(by_group.groups as u64)
+    )
 }
 
 /// How far off predicted numbers are, a line for each figure.

@@ -325,6 +325,11 @@ impl PyModel {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
+            if !data.is_labelled() {
+                let label = self.model.schema().and_then(|schema| schema.label.clone());
+                let label = label.unwrap_or_else(|| "label".to_owned());
+                return Err(Failure::from(Error::Unlabelled { label }));
+            }
             Ok(match self.model.task() {
                 Task::Numbers => serde_json::to_string(&self.model.evaluate_numbers(&data)?)?,
                 _ => serde_json::to_string(&evaluate(&self.model, &data)?)?,

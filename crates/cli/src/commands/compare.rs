@@ -192,13 +192,14 @@ impl Report<'_> {
         );
         let (class, error) = &self.compared.majority;
         let _ = writeln!(text, "always predicting `{class}` would be wrong for {}\n", percent(*error));
-        let head = ["algorithm", "error", "spread", "mistakes", "margin", "time", "model"];
+        let head = ["algorithm", "error", "spread", "beside the best", "mistakes", "margin", "time", "model"];
         let mut table = vec![head.map(str::to_owned).to_vec()];
         for result in &self.compared.trials {
             table.push(vec![
                 name(&result.spec),
                 percent(result.error()),
                 format!("+- {}", percent(result.deviation())),
+                self.beside_the_best(result),
                 count(result.mean(|fold| fold.mistakes as f64).round() as u64),
                 result.margin().map_or_else(|| "-".to_owned(), short_number),
                 ui::duration(Duration::from_secs_f64(self.seconds(result))),
@@ -208,7 +209,9 @@ impl Report<'_> {
         text.push_str(&ui::table(&table));
         let _ = writeln!(text, "\nthis assumes that {}", self.assumes);
         text.push_str(
-            "spread is from fold to fold; mistakes while learning, margin, time and model size are means per fold\n\
+            "spread: standard deviation from fold to fold; beside the best: percentage points more on the same rows, with the \
+             95 % confidence interval\n\
+             mistakes while learning, margin, time and model size are means per fold\n\
              margin is the signed distance of the worst row that was learned from: above zero, all are right\n",
         );
         for (spec, error) in &self.compared.failed {
@@ -218,6 +221,17 @@ impl Report<'_> {
             let _ = writeln!(text, "{line}");
         }
         text
+    }
+
+    /// By how many percentage points more a candidate errs than the best one.
+    fn beside_the_best(&self, trial: &Trial) -> String {
+        let best = &self.compared.trials[0];
+        if std::ptr::eq(best, trial) {
+            return "-".to_owned();
+        }
+        let (difference, (low, high)) = trial.beside(best);
+        let [difference, low, high] = [difference, low, high].map(|share| format!("{:+.2}", 100.0 * share));
+        format!("{difference} ({low} to {high})")
     }
 
     /// Why averaging matters, if the rows show it.
@@ -241,10 +255,12 @@ impl Report<'_> {
             .iter()
             .map(|result| {
                 let errors: Vec<f64> = result.folds.iter().map(TrialFold::error).collect();
+                let (difference, interval) = result.beside(&self.compared.trials[0]);
                 json!({
                     "algorithm": result.rule(),
                     "readout": result.spec.readout().to_string(),
                     "error": result.error(), "spread": result.deviation(), "errors": errors,
+                    "difference": difference, "difference-interval": interval,
                     "mistakes": result.mean(|fold| fold.mistakes as f64), "margin": result.margin(),
                     "seconds": self.seconds(result),
                     "model-bytes": result.mean(|fold| fold.bytes as f64),

@@ -10,7 +10,7 @@ use rosenblatt::options::Classes;
 use rosenblatt::race::{Entrant, Race};
 use rosenblatt::recipe::{LabelFound, error_rates};
 use rosenblatt::{ClassWeights, Evaluation, Trained};
-use rosenblatt_figures::words::{describe_rows_of_folds, describe_training_rows};
+use rosenblatt_figures::words::{describe_rows_of_folds, describe_training_rows, group_line};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -198,14 +198,7 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
                 let _ = writeln!(text, "{learned_from}");
             }
             if let Some(by_group) = &estimate.by_group {
-                let (low, high) = by_group.interval;
-                let _ = writeln!(
-                    text,
-                    "by group: 95 % confidence interval {} to {} for new ones of {} groups, whose rows are right and wrong together",
-                    percent(low),
-                    percent(high),
-                    count(by_group.groups as u64)
-                );
+                let _ = writeln!(text, "{}", group_line(by_group));
             }
             let _ = writeln!(text, "this assumes that {}", summary.assumes());
             text.push_str(&learned);

@@ -12,7 +12,7 @@ use crate::monitor::Monitor;
 use crate::recipe::CrossValidated;
 use crate::spec::{KernelOptions, Options, Spec};
 use crate::split::Ties;
-use crate::statistics::deviation;
+use crate::statistics::{Z, deviation, rows_of_folds};
 use rosenblatt_core::{Average, Readout};
 use rosenblatt_data::{Dataset, Schema};
 use rosenblatt_kernel::Setting;
@@ -189,6 +189,18 @@ impl Trial {
     pub fn margin(&self) -> Option<f64> {
         let margins: Option<Vec<f64>> = self.folds.iter().map(|fold| fold.margin).collect();
         margins.map(|margins| margins.iter().sum::<f64>() / margins.len() as f64)
+    }
+
+    /// By how much its error is larger than `best`'s on the same rows, and between which differences the true one lies, with
+    /// 95 % confidence. Rows are paired, and folds widen the interval as they do that of an error.
+    pub fn beside(&self, best: &Self) -> (f64, (f64, f64)) {
+        let n_rows = self.folds.iter().map(|fold| fold.wrong.len()).sum::<usize>();
+        let (ours, theirs) = self.saved_and_spoilt_by(best);
+        let n = n_rows as f64;
+        let difference = (ours as f64 - theirs as f64) / n;
+        let variance = ((ours + theirs) as f64 / n - difference * difference).max(0.0);
+        let reach = Z * (variance / rows_of_folds(n_rows as u64, self.folds.len())).sqrt();
+        (difference, (difference - reach, difference + reach))
     }
 
     /// How many rows `other` gets right that this one gets wrong, and the reverse.

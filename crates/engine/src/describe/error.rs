@@ -150,6 +150,14 @@ pub enum Error {
     /// Probabilities are asked of a model that has none.
     #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
     NotCalibrated,
+    /// Rows are to be judged, and have no labels.
+    #[error(
+        "there is no column `{label}` to compare with what the model predicts"
+    )]
+    Unlabelled {
+        /// The column that should have them.
+        label: String,
+    },
     /// A feature value is not a finite number.
     #[error("feature {feature} of row {row} is {value}; values must be finite numbers")]
     NotFinite {
@@ -507,7 +515,8 @@ impl Error {
             Self::BadTarget { .. } => {
                 Some("mend the row, or leave it out; if these are classes, say so with {task=classification}".into())
             }
-            Self::NoResiduals => Some("train it again with {folds=5}".into()),
+            Self::NoResiduals => Some("train it again: `train` with {folds=5}".into()),
+            Self::Unlabelled { .. } => Some("name the column of labels with {label=NAME}".into()),
             Self::FewResiduals { .. } => Some("ask for a smaller share, or train from more rows".into()),
             Self::OneTarget { .. } => Some("name another column with {label}".into()),
             Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),

@@ -1,5 +1,8 @@
 //! What a few counts tell: intervals and deviations.
 
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
 /// (Wilson's interval, which is honest for small numbers too).
 pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
@@ -62,6 +65,47 @@ pub(crate) fn interval_of_mean(numbers: &[f64]) -> (f64, (f64, f64)) {
     let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
     let spread = Z * (squares / (count - 1.0).max(1.0) / count).sqrt();
     (mean, (mean - spread, mean + spread))
+}
+
+/// The mean of numbers that are alike within groups, how far it may be from the true mean of new groups, with 95 %
+/// confidence, and how many groups there are: the variance of a ratio of sums over groups, with Student's t for few of them.
+/// None for fewer than two groups.
+pub(crate) fn mean_by_group(numbers: &[f64], groups: &[u32]) -> Option<(f64, f64, usize)> {
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (number, group) in numbers.iter().zip(groups) {
+        let sums = sums.entry(*group).or_default();
+        *sums = (sums.0 + number, sums.1 + 1.0);
+    }
+    let (n_groups, n_rows) = (sums.len() as f64, numbers.len() as f64);
+    if sums.len() < 2 {
+        return None;
+    }
+    let mean = sums.values().map(|(sum, _)| sum).sum::<f64>() / n_rows;
+    let squares: f64 = sums.values().map(|(sum, rows)| (sum - mean * rows).powi(2)).sum();
+    let variance = squares * n_groups / (n_groups - 1.0) / (n_rows * n_rows);
+    Some((mean, students_t(sums.len() - 1) * variance.sqrt(), sums.len()))
+}
+
+/// How sure an error is if the rows of a group are right and wrong together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByGroup {
+    /// How many groups there are.
+    pub groups: usize,
+    /// Between which error rates the true one of new groups lies, with 95 % confidence.
+    pub interval: (f64, f64),
+}
+
+impl ByGroup {
+    /// Of rows with these groups, classes and predicted classes, judged in this many folds, which add to the variance.
+    pub(crate) fn of(groups: &[u32], classes: &[u32], predicted: &[u32], n_folds: usize) -> Option<Self> {
+        let pairs = classes.iter().zip(predicted);
+        let wrong: Vec<f64> = pairs.map(|(truth, named)| f64::from(u8::from(truth != named))).collect();
+        let (error, reach, groups) = mean_by_group(&wrong, groups)?;
+        let n_rows = wrong.len() as u64;
+        let reach = reach * (n_rows as f64 / rows_of_folds(n_rows, n_folds)).sqrt();
+        Some(Self { groups, interval: ((error - reach).max(0.0), (error + reach).min(1.0)) })
+    }
 }
 
 /// The standard deviation of the errors of several folds.

@@ -5,7 +5,7 @@
 //! whatever the distribution (conformal prediction; Vovk, Gammerman and Shafer 2005). Of one part that is held out and not
 //! learned from later, it is at least that; residuals of folds are those of models that learned from fewer rows.
 
-use crate::statistics::interval_of_mean;
+use crate::statistics::{interval_of_mean, mean_by_group};
 use serde::{Deserialize, Serialize};
 
 /// A figure, and between which numbers it lies with 95 % confidence.
@@ -39,14 +39,25 @@ pub struct NumberEstimate {
 }
 
 impl NumberEstimate {
-    /// Judges predictions beside those of always predicting the mean and the median.
-    pub fn new(targets: &[f64], predicted: &[f64], means: &[f64], medians: &[f64]) -> Self {
+    /// Judges predictions beside those of always predicting the mean and the median. Rows of a group, where there are groups,
+    /// are off together: the intervals are those of new groups.
+    pub fn new(
+        targets: &[f64],
+        predicted: &[f64],
+        means: &[f64],
+        medians: &[f64],
+        groups: Option<&[u32]>,
+    ) -> Self {
+        let sure = |numbers: &[f64]| match groups.and_then(|groups| mean_by_group(numbers, groups)) {
+            Some((mean, reach, _)) => (mean, (mean - reach, mean + reach)),
+            None => interval_of_mean(numbers),
+        };
         let residuals =
             |numbers: &[f64]| targets.iter().zip(numbers).map(|(t, p)| t - p).collect::<Vec<f64>>();
         let squares = |numbers: &[f64]| residuals(numbers).iter().map(|r| r * r).collect::<Vec<f64>>();
         let sizes = |numbers: &[f64]| residuals(numbers).iter().map(|r| r.abs()).collect::<Vec<f64>>();
-        let (mse, (low, high)) = interval_of_mean(&squares(predicted));
-        let (mae, (low_mae, high_mae)) = interval_of_mean(&sizes(predicted));
+        let (mse, (low, high)) = sure(&squares(predicted));
+        let (mae, (low_mae, high_mae)) = sure(&sizes(predicted));
         let (mean, _) = interval_of_mean(targets);
         let (variance, _) = interval_of_mean(&squares(&vec![mean; targets.len()]));
         // Targets that are all alike have no variance to explain.

@@ -56,7 +56,8 @@ use crate::settings::Asked;
 use crate::slice::sample;
 use crate::spec::{Options, Spec};
 use crate::split::{Part, Ties};
-use crate::statistics::{deviation, rows_of_folds, students_t};
+pub use crate::statistics::ByGroup;
+use crate::statistics::deviation;
 use crate::tagger::TaggerOptions;
 use crate::train::{Training, weights_by_counts};
 use crate::understand::shuffling::{Shuffling, variations};
@@ -66,7 +67,6 @@ use rosenblatt_data::{
     Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, SentenceStream, Source, load_with_schema,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -260,41 +260,15 @@ pub struct Estimate {
     pub by_group: Option<ByGroup>,
 }
 
-/// How sure an error is if the rows of a group are right and wrong together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ByGroup {
-    /// How many groups there are.
-    pub groups: usize,
-    /// Between which error rates the true one of new groups lies, with 95 % confidence.
-    pub interval: (f64, f64),
-}
-
-impl ByGroup {
-    /// Of rows with these groups, classes and predicted classes, judged in this many folds: the variance of a ratio of sums
-    /// over groups, with Student's t for few of them, and what folds add to it.
-    fn of(groups: &[u32], classes: &[u32], predicted: &[u32], n_folds: usize) -> Option<Self> {
-        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-        for ((group, truth), named) in groups.iter().zip(classes).zip(predicted) {
-            let sums = sums.entry(*group).or_default();
-            *sums = (sums.0 + f64::from(u8::from(truth != named)), sums.1 + 1.0);
-        }
-        let (n_groups, n_rows) = (sums.len() as f64, groups.len() as f64);
-        if sums.len() < 2 {
-            return None;
-        }
-        let error = sums.values().map(|(wrong, _)| wrong).sum::<f64>() / n_rows;
-        let squares: f64 = sums.values().map(|(wrong, rows)| (wrong - error * rows).powi(2)).sum();
-        let variance = squares * n_groups / (n_groups - 1.0) / (n_rows * n_rows);
-        let of_folds = n_rows / rows_of_folds(groups.len() as u64, n_folds);
-        let reach = students_t(sums.len() - 1) * (variance * of_folds).sqrt();
-        Some(Self { groups: sums.len(), interval: ((error - reach).max(0.0), (error + reach).min(1.0)) })
-    }
-}
-
 impl Estimate {
     /// What a model remembers of it; `refitted` if it learned from the same rows afterwards.
     fn remembered(&self, refitted: bool) -> Estimated {
-        Estimated { rows: self.evaluation.rows, errors: self.evaluation.errors, refitted }
+        Estimated {
+            rows: self.evaluation.rows,
+            errors: self.evaluation.errors,
+            refitted,
+            by_group: self.by_group,
+        }
     }
 
     /// The standard deviation of the error from fold to fold.

@@ -185,7 +185,9 @@ impl Fitting<'_> {
         let held = (!judged.is_empty()).then(|| {
             let truths: Vec<f64> = judged.iter().map(|(row, _)| target(*row)).collect();
             let guesses: Vec<f64> = judged.iter().map(|(_, guesses)| *guesses).collect();
-            let estimate = NumberEstimate::new(&truths, &guesses, &means, &medians);
+            let rows: Vec<u32> = judged.iter().map(|(row, _)| *row).collect();
+            let groups = self.recipe.ties.groups_of(&rows);
+            let estimate = NumberEstimate::new(&truths, &guesses, &means, &medians, groups.as_deref());
             judged.sort_by_key(|(row, _)| *row);
             let most = if self.recipe.keep_held_out { MOST_HELD_ROWS } else { 0 };
             let kept = sample(judged.len(), most, self.recipe.learning.seed);

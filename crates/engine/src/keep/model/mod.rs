@@ -30,6 +30,7 @@ use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::importance::{Importance, Variation};
 use crate::spec::Spec;
+use crate::statistics::ByGroup;
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
@@ -131,7 +132,7 @@ pub(crate) fn assumes(time: bool, group: bool) -> &'static str {
 }
 
 /// The error of a training on rows that it did not learn from, and that had no part in choosing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Estimated {
     /// How many rows were held out; with folds, every row was once.
@@ -141,6 +142,9 @@ pub struct Estimated {
     /// Whether the model learned from these rows afterwards: then they were judged by models trained in the same way on
     /// the rest of the rows.
     pub refitted: bool,
+    /// What groups of rows say of it, where groups tie them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_group: Option<ByGroup>,
 }
 
 impl Serialize for TrainingSummary {

@@ -61,7 +61,7 @@ impl Model {
         let predicted = self.predict_some(data.view(), rows)?;
         let (mean, median) = middles(truths.clone());
         let (means, medians) = (vec![mean; truths.len()], vec![median; truths.len()]);
-        let estimate = NumberEstimate::new(&truths, &predicted, &means, &medians);
+        let estimate = NumberEstimate::new(&truths, &predicted, &means, &medians, None);
         Ok(HeldNumbers::new(rows.to_vec(), truths, predicted, estimate))
     }
 
