@@ -43,7 +43,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
     class_weight : Mapping[Any, float] | str, default=None
         Weight of each class: "balanced" (rare classes weigh more), or a number by class; 1 for every class if None.
     missing : str, default="error"
-        What a missing value of a table is taken for: "mean", "median", "most-frequent", "zero", "drop" or "own".
+        What a missing value of a table (no array) is taken for: "mean", "median", "most-frequent", "zero", "drop" or "own".
     random_state : Any, default=0
         Seed of every random choice.
 
@@ -132,7 +132,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         _inputs.check_sparse(X)
         if _is_table(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
-        if self.missing is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isnan(X).any():
+        if self.missing != "error" and isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isnan(X).any():
             raise ValueError("`missing` fills the cells of tables: pass a DataFrame, for instance pd.DataFrame(X)")
         return validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
 
