@@ -12,7 +12,7 @@ use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::tagger::TaggerOptions;
 use rosenblatt::{
-    Costs, KernelOptions, Mapping, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
+    Costs, KernelOptions, Mapping, Model, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
 };
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
@@ -355,6 +355,14 @@ impl CostArgs {
         }
         let costs = self.given.0.values::<Options>().map_err(Failure::Usage)?.remove("costs");
         costs.map(serde_json::from_value).transpose().map_err(|error| Failure::Usage(error.to_string()))
+    }
+
+    /// The model, which decides by these costs instead of its own if some were typed.
+    pub(crate) fn applied_to(&self, model: Model) -> Result<Model, Failure> {
+        Ok(match self.costs()? {
+            Some(costs) => model.with_costs(&costs)?,
+            None => model,
+        })
     }
 }
 

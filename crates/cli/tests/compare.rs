@@ -56,7 +56,13 @@ fn every_default_algorithm_is_compared_and_folds_are_the_same_for_all() {
             row["model-bytes"].as_f64().unwrap() > 0.0 && row["mistakes"].as_f64().unwrap() > 0.0,
             "{row}"
         );
+        // Folds of iris are equally large, so the mean over folds is the mean over rows.
+        let difference = row["difference"].as_f64().unwrap();
+        assert!((difference - (mean - errors[0])).abs() < 1e-12, "{row}");
+        let bounds = |place: usize| row["difference-interval"][place].as_f64().unwrap();
+        assert!(bounds(0) <= difference && difference <= bounds(1), "{row}");
     }
+    assert_eq!(rows[0]["difference-interval"], serde_json::json!([0.0, 0.0]), "the best beside itself");
     let again: Value = serde_json::from_str(&bench.ok(line)).unwrap();
     for (first, second) in rows.iter().zip(again["algorithms"].as_array().unwrap()) {
         assert_eq!((&first["algorithm"], &first["errors"]), (&second["algorithm"], &second["errors"]));

@@ -157,7 +157,8 @@ fn judging_a_model_on_its_own_rows_is_said() {
     bench.ok(&format!("{TRAIN} -a perceptron"));
     bench.ok("rosenblatt report t.csv --model t.model -o t.html");
     let page = std::fs::read_to_string(bench.path("t.html")).unwrap();
-    assert!(page.contains("they were fitted on these very rows"), "the page says how its figures came about");
+    let how = "each half of the rows judged by a fit on the other";
+    assert!(page.contains(how), "the page says how its figures came about");
 }
 
 // Prediction that cannot be misaligned.
@@ -478,6 +479,13 @@ fn the_threshold_can_be_moved_when_classes_are_predicted() {
     let (low, plain, high) = (n_yes("--threshold 0.05"), n_yes(""), n_yes("--threshold 0.95"));
     assert!(low > plain && plain > high, "{low}, {plain}, {high}");
     assert!(n_yes("--cost yes=20") > plain);
+    // What is judged is what is named.
+    for how in ["", "--threshold 0.05", "--cost yes=20"] {
+        let judged = bench.ok(&format!("rosenblatt evaluate t.csv --model t.model --json {how}"));
+        let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
+        let named = judged["confusion"].as_array().unwrap().iter().map(|row| row[1].as_u64().unwrap());
+        assert_eq!(named.sum::<u64>() as usize, n_yes(how), "{how}: {judged}");
+    }
     refused(&bench, "rosenblatt predict t.csv --model t.model --cost balanced", "no classes to count");
     bench.ok(&format!("{TRAIN} --algorithm perceptron --calibrate none"));
     refused(&bench, "rosenblatt predict t.csv --model t.model --threshold 0.3", "probabilities");
@@ -555,6 +563,7 @@ fn a_group_is_not_learned_from_and_judged() {
     says(&bench.run(&format!("{TRAIN} --group who")), "this assumes that new rows are of new groups");
     says(&bench.run(&format!("{TRAIN} --ignore who")), "this assumes that new rows are drawn as these were");
     bench.ok(&format!("{TRAIN} --group who --algorithm arow"));
+    says(&bench.run("rosenblatt inspect t.model"), "for new ones of 60 groups");
     bench.ok("rosenblatt report t.csv --model t.model --output t.html");
     let page = std::fs::read_to_string(bench.path("t.html")).unwrap();
     assert!(page.contains("--group who") && !page.contains("--ignore who"), "{page}");

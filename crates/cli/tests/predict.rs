@@ -128,6 +128,7 @@ fn reasons_add_up_to_the_score() {
         let side = if row["class"] == "star" { 1.0 } else { -1.0 };
         let score = row["scores"][0].as_f64().unwrap();
         assert!((sum + side * bias - side * score).abs() < 1e-9, "{row}");
+        assert!((sum + row["base"].as_f64().unwrap() - side * score).abs() < 1e-9, "{row}");
     }
     assert_eq!(rows[0]["for"][0]["feature"], "x");
     assert_eq!(rows[1]["for"][0]["feature"], "z");

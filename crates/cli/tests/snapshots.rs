@@ -179,7 +179,7 @@ fn every_example_of_every_help_page_works() {
     bench.ok("for name in mail new test people houses; do cp banknote.csv $name.csv; done");
     bench.write("faces.svm", "ann 1:1 2:0.5\nbob 1:-1\neve 2:-1\nann 1:0.9\nbob 1:-0.8\neve 2:-0.9\n");
     bench.ok(
-        "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
+        "rosenblatt train mail.csv --shape line --quiet --model mail.model && rosenblatt demo --model sms.model --json",
     );
     bench.ok("rosenblatt train people.csv --shape bend --quiet --model people.model");
     bench.ok("rosenblatt train banknote.csv --label 1 --quiet --model houses.model");

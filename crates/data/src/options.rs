@@ -23,7 +23,7 @@ settings! {
         /// Label column, by name or number. 1 is the first, -1 the last.
         label: LabelColumn = LabelColumn::Guess
             => Setting::column().flag("label").aliases(&["target"]).common().of_all()
-                .unset("the column called label, class, target or y, else the last");
+                .unset("the column called label, class, target or y (without an x), else the last");
         /// Column of row weights, by name or number.
         weight: Option<String> = None
             => Setting::text().flag("weight").value("COLUMN").unset("every row counts once");

@@ -1,6 +1,6 @@
-//! From a table on disk to a saved model, and from its file to a class for a new row.
+//! From a table on disk to a saved model, and from its file to classes, probabilities and reasons for new rows.
 
-use rosenblatt::data::Source;
+use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Source};
 use rosenblatt::{Error, Model, Recipe};
 
 fn main() -> Result<(), Error> {
@@ -23,5 +23,31 @@ fn main() -> Result<(), Error> {
         println!("{} {:+.2}", reason.feature, reason.contribution);
     }
     assert_eq!(why.in_favour[0].feature, "petal_length");
+
+    // Categories and missing cells: the model reads rows of text, as a request may bring them, by the names of the columns.
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/bundled/penguins.csv");
+    let reading = ReadOptions {
+        label: LabelColumn::Named("species".to_owned()),
+        missing: Missing::Mean,
+        ..ReadOptions::default()
+    };
+    let model = Recipe { reading, ..Recipe::default() }.train(&Source::find(table)?, &mut ())?.model;
+    let request = "island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year\n\
+                   Biscoe,46.1,13.2,211,4500,female,2007\n\
+                   Dream,NA,18.9,197,3900,male,2008\n";
+    let rows = model.open(&Source::bytes("request.csv", request.as_bytes()))?;
+    let (classes, shares) = (model.predict_all(&rows)?, model.predict_proba_all(&rows)?);
+    let reasons = model.explain_all(&rows, 2)?;
+    for ((class, shares), why) in classes.iter().zip(shares.chunks(model.labels().len())).zip(&reasons) {
+        let reasons: Vec<&str> = why.in_favour.iter().map(|reason| reason.feature.as_str()).collect();
+        println!("{} ({:.3}): {}", model.labels().name(*class), shares[*class as usize], reasons.join(", "));
+    }
+    assert_eq!(model.labels().name(classes[0]), "Gentoo");
+
+    // What is wrong with a request, where, and what to do about it.
+    let wrong = model.open(&Source::bytes("request.csv", *b"island,sex\nBiscoe,female\n"));
+    if let Err(Error::Data(error)) = wrong {
+        eprintln!("{}", error.report());
+    }
     Ok(())
 }

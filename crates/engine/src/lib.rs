@@ -23,7 +23,7 @@
 //! use rosenblatt::{Error, Recipe};
 //!
 //! let reading =
-//!     ReadOptions { label: Some(LabelColumn::Named("species".to_owned())), missing: Missing::Mean, ..ReadOptions::default() };
+//!     ReadOptions { label: LabelColumn::Named("species".to_owned()), missing: Missing::Mean, ..ReadOptions::default() };
 //! match (Recipe { reading, ..Recipe::default() }).train(&Source::file("penguins.csv"), &mut ()) {
 //!     Ok(trained) => trained.model.save("penguins.model")?,
 //!     // What is wrong with a file, where, and what to do about it.
@@ -64,6 +64,17 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 //!
+//! # Features
+//!
+//! All are off unless you ask for them; certificates, kernels, networks, sequences, gzip and zstd are always there.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `arrow`, `parquet` | data sets from Arrow record batches and files; Parquet files |
+//! | `images`, `jpeg` | folders of pictures; JPEG among them |
+//! | `ndarray` | data sets from views of `ndarray` |
+//! | `gpu` | kernels on NVIDIA cards, whose driver is found at run time |
+//!
 //! # Where to find what
 //!
 //! | to | use |
@@ -73,11 +84,13 @@
 //! | train on rows in memory | [`builders`], [`train()`], [`Training`] with a start, checkpoints and observers |
 //! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
 //! | label the tokens of sentences | [`tagger`], [`Model::tagger`] |
-//! | learn one example at a time | [`Online`] |
+//! | learn one row of numbers at a time | [`Online`], with [checkpoints](Online::checkpoint); its models have no probabilities |
+//! | go on learning from a trained model, rows read as its files were | [`recipe::Ongoing`] |
 //! | learn with a kernel, or after a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
 //! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
-//! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
+//! | predict a row of numbers | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
+//! | predict rows of text cells, as a request has them | [`Model::open`] of [`data::Source::bytes`], then [`Model::predict_all`], [`Model::predict_proba_all`], [`Model::explain_all`] |
 //! | evaluate | [`evaluate()`], [`evaluate::cross_validate`], [`split`] |
 //! | choose among algorithms | [`compare`], [`race`] |
 //! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |

@@ -131,7 +131,7 @@ fn bars(
     if panels.is_empty() {
         let all_bend = !curves(model, 0).is_empty();
         let what = if all_bend {
-            "straight columns, and `shapes` draws those that bend"
+            "columns that do not bend, but all of this model's do: `plot shapes` draws their curves"
         } else {
             "weights that are not zero"
         };

@@ -93,6 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ..args.kernel.options(&args.network)?
     };
     let candidates = Candidate::list(&args.algorithms).map_err(usage)?;
+    Candidate::check_heeded(&candidates, &base).map_err(usage)?;
     let specs = candidates.iter().map(|candidate| candidate.spec(&base));
     let specs = specs.collect::<Result<Vec<Spec>, _>>().map_err(usage)?;
     if args.folds < 2 {

@@ -1,7 +1,7 @@
 //! `rosenblatt evaluate FILE... --model PATH`: how good a model is on rows whose classes are known.
 
 use super::tagger;
-use crate::args::{DataArgs, Spoken, by_name};
+use crate::args::{CostArgs, DataArgs, Spoken, by_name};
 use crate::choices::meaning_of;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -24,7 +24,8 @@ const MOST_GROUPS: usize = 40;
 #[command(after_help = "Examples:
   rosenblatt evaluate test.csv --model mail.model
   rosenblatt evaluate test.csv --model mail.model --json
-  rosenblatt evaluate test.csv --model mail.model --by 1    where it errs more than elsewhere")]
+  rosenblatt evaluate test.csv --model mail.model --by 1    where it errs more than elsewhere
+  rosenblatt evaluate test.csv --model mail.model --threshold 0.3    with another cut of the probability")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) spoken: Spoken,
@@ -44,6 +45,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
+    decision: CostArgs,
+    #[command(flatten)]
     pub(super) data: DataArgs,
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return tagger::evaluate(args, tagger);
     }
     args.data.leave_to_the_model()?;
-    let model = model.on_device(args.device)?;
+    let model = args.decision.applied_to(model.on_device(args.device)?)?;
     let read = model.to_evaluate(args.data.options()?);
     let mut source = Source::find_all(&args.files)?;
     if args.by.is_some() {

@@ -100,10 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
-    let mut model = model.on_device(args.device)?;
-    if let Some(costs) = args.decision.costs()? {
-        model = model.with_costs(&costs)?;
-    }
+    let model = args.decision.applied_to(model.on_device(args.device)?)?;
     let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let kept: Vec<(String, CellKind)> = args.keep.iter().map(|name| (name.clone(), CellKind::Text)).collect();

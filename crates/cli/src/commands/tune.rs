@@ -98,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.algorithms.is_none() {
         leave_out(&mut named, &base).map_err(usage)?;
     }
+    Candidate::check_heeded(&named, &base).map_err(usage)?;
     let mut candidates = Vec::new();
     let mut is_used = vec![false; values.len()];
     for candidate in &named {

@@ -13,11 +13,11 @@ use crate::rows::block::{
 };
 use crate::rows::chunks::n_threads;
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
-use crate::rows::label_table::{canonical_category, hashed_category};
+use crate::rows::label_table::{LabelTable, canonical_category, hashed_category};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
 use crate::words::count;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -115,6 +115,10 @@ struct Categories {
     by_name: HashMap<String, u32>,
     names: Vec<String>,
     counts: Vec<u64>,
+    /// Values that stand somewhere with spaces around them, each in its first such spelling.
+    spaced: BTreeMap<u32, String>,
+    /// Per value, whether it stands somewhere without.
+    plain: Vec<bool>,
     /// There are too many values, and hardly one occurs twice: no more are kept.
     are_row_names: bool,
 }
@@ -136,6 +140,28 @@ impl Categories {
         let values = self.values();
         let often = values.iter().zip(&self.counts).filter(|(_, count)| **count == most);
         Labels::sorted(often.map(|(name, _)| name)).names().first().cloned()
+    }
+
+    /// Keeps in mind which values stand with spaces around them, and which without.
+    fn see_spaces(&mut self, found: &LabelTable, map: &[u32]) {
+        self.plain.resize(self.names.len(), false);
+        for (spelling, number) in found.spellings() {
+            let number = map[number as usize];
+            if number == MISSING {
+                continue;
+            }
+            if spelling.len() == self.names[number as usize].len() {
+                self.plain[number as usize] = true;
+            } else if self.spaced.len() < N_TOLD {
+                self.spaced.entry(number).or_insert_with(|| String::from_utf8_lossy(spelling).into_owned());
+            }
+        }
+    }
+
+    /// Values that differ in spaces alone, which are one category.
+    fn merged(&self) -> impl Iterator<Item = (&str, &str)> {
+        let both = self.spaced.iter().filter(|(number, _)| self.plain[**number as usize]);
+        both.map(|(number, spaced)| (&*self.names[*number as usize], &**spaced))
     }
 
     /// What the values are called: numbers by their value, so that they are the same in every format, unless two that
@@ -233,6 +259,7 @@ impl<T: Stored> Fitting for Fitted<T> {
                 column.counts.push(count);
                 map.push(number);
             }
+            column.see_spaces(found, &map);
             maps.push(map);
         }
         if self.keeps {
@@ -295,6 +322,11 @@ impl<T: Stored> Fitting for Fitted<T> {
                         continue;
                     }
                     *values = Labels::sorted(seen.values()).names().to_vec();
+                    schema.notes.extend(seen.merged().map(|(plain, spaced)| {
+                        let (plain, spaced) = (quote(plain.as_bytes()), quote(spaced.as_bytes()));
+                        let name = quote(name.as_bytes());
+                        format!("the values {plain} and {spaced} of {name} differ in spaces, and are one category: {plain}")
+                    }));
                     let told = if values.len() > 1 { &mut named } else { &mut constant };
                     told.push(quote(name.as_bytes()));
                     if matches!(self.missing, Missing::Mean | Missing::Median | Missing::MostFrequent) {

@@ -6,7 +6,7 @@
 //! of any other type must be left out, and an error names them. Nothing here reads files.
 
 use super::Reader;
-use super::columns::{Cell, Columns, FileColumn, Form, Plan};
+use super::columns::{Cell, Columns, FileColumn, Form, Plan, check_first_index};
 use super::sense::{SAMPLE_ROWS, Seen, precision};
 use crate::bytes::panics;
 use crate::bytes::source::Table;
@@ -158,6 +158,9 @@ impl ArrowPlan {
         }
         let (precision, note) = precision(&columns, how);
         let forms: Vec<Form> = columns.iter().map(|column| column.form).collect();
+        if how.schema.is_none() {
+            check_first_index(how, "indices of sparse rows start at 0 there in any case")?;
+        }
         let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())?;
         if note.is_some() {
             Arc::make_mut(&mut plan.schema).precision = Some(precision);

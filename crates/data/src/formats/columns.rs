@@ -151,6 +151,9 @@ impl Plan {
         check_meant(&judged, how)?;
         let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
         let whole = find_whole(&columns, &features, how)?;
+        if how.schema.is_none() && !whole.is_some_and(|place| columns[place].form == Form::Sparse) {
+            check_first_index(how, "its features have names or places, and no indices")?;
+        }
         let mut schema = match (&how.schema, whole) {
             (Some(schema), _) => Arc::clone(schema),
             (None, Some(place)) => {
@@ -489,7 +492,9 @@ impl<T: Stored> Columns<T> {
             }
             Use::Category { slot, known } => {
                 let values = &mut block.cells.categories[*slot];
-                let number = values.category(text).ok_or_else(|| not_utf8(&name(), text))?;
+                // With the spaces around it, so that a note reports that `yes` and ` yes` are one category.
+                let whole = if let Cell::Text(whole) = cell { whole } else { text };
+                let number = values.category(whole).ok_or_else(|| not_utf8(&name(), text))?;
                 let value = &values.names()[number as usize];
                 if known.as_ref().is_some_and(|known| !is_among(known, value)) && self.unknown.is_none() {
                     // A row that is dropped in the end may hold what no other row does.
@@ -796,6 +801,15 @@ fn find_whole(
             .with_help(format!("leave it out with {}", remedy::set("ignore", &columns[place].name))));
     }
     Ok(Some(place))
+}
+
+/// The first index is not to be named where it has no meaning.
+pub(super) fn check_first_index(how: &ReadOptions, why: &str) -> Result<(), DataError> {
+    if !how.zero_based {
+        return Ok(());
+    }
+    let message = format!("`zero-based` means nothing here: {why}");
+    Err(DataError::new(ErrorKind::Options, message).with_help("leave {zero-based} out"))
 }
 
 fn fresh_schema(

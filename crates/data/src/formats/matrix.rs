@@ -43,10 +43,17 @@ pub(super) fn schema_of(
     let expected = known.straight_width();
     // A schema without a width is that of a format that numbers its features: any width is well.
     if !only_numbers || expected.is_some_and(|expected| expected != width) {
-        let expected = expected.map_or("columns with categories".to_owned(), |width| width.to_string());
-        let message = format!("the rows have {width} features, expected {expected}");
-        return Err(DataError::new(ErrorKind::Shape, message)
-            .with_help("the data must have the form of the data that was learned from"));
+        let (expected, help) = match expected {
+            Some(expected) if only_numbers => {
+                (expected.to_string(), "the data must have the form of the data that was learned from")
+            }
+            _ => (
+                "a table whose columns have names, as some of them are categories".to_owned(),
+                "give a table with the columns that were learned from: CSV, JSON Lines, Arrow or a data frame",
+            ),
+        };
+        let message = format!("the rows have {width} features without names, expected {expected}");
+        return Err(DataError::new(ErrorKind::Shape, message).with_help(help));
     }
     if let (Some(known), Some(found)) = (known.picture, picture)
         && (known.width, known.height, known.channels) != (found.width, found.height, found.channels)

@@ -205,6 +205,9 @@ const OF_TABLES: &[&str] = &[
 /// An option in `how` that `format` could not heed is an error: none is passed over in silence.
 pub(crate) fn check_options(format: &dyn Format, how: &ReadOptions) -> Result<(), DataError> {
     let heeded = format.heeds();
+    if how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty() && !schema.zero_based) {
+        columns::check_first_index(how, "the model knows its features by name")?;
+    }
     let Some((option, why)) = how.said().into_iter().find(|(option, _)| !heeded.contains(option)) else {
         return Ok(());
     };

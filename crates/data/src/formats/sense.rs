@@ -446,15 +446,26 @@ pub(super) fn judge(
         }
         (LabelColumn::Guess, None) => guess_label(columns, &roles, &senses, &mut notes)?,
     };
-    if let (Some(place), LabelColumn::Named(_), None) = (label, &how.label, &how.schema)
-        && roles[place] == Role::Ignore
-    {
+    let is_named = how.schema.is_some() || matches!(how.label, LabelColumn::Named(_));
+    let is_ignored = |place: usize| {
+        // What a model left out stays out; to say so of its label means nothing.
+        how.schema.as_ref().is_none_or(|schema| schema.label.as_deref() == Some(names[place]))
+            && roles[place] == Role::Ignore
+    };
+    if let Some(place) = label.filter(|&place| is_named && is_ignored(place)) {
         let message = format!(
             "column {} is the label, expected another one to be left out or to split the rows by",
             quote(names[place].as_bytes())
         );
         return Err(DataError::new(ErrorKind::Options, message)
             .with_help("choose another label with {label}, or another column"));
+    }
+    let is_label = |what: &String| label.is_some() && find_column(what, names) == label;
+    if let Some(what) = how.weight.iter().chain(&how.categorical).find(|what| is_label(what)) {
+        let found = quote(what.as_bytes());
+        let message = format!("column {found} is the label, expected another one for weights or categories");
+        return Err(DataError::new(ErrorKind::Options, message)
+            .with_help("leave {weight} or {categorical} out for it, or choose another label with {label}"));
     }
     if let Some(place) = label {
         // An unwanted label is no feature either.
@@ -537,8 +548,15 @@ fn guess_label(
 ) -> Result<Option<usize>, DataError> {
     let shown = |place: usize| quote(columns[place].name.as_bytes());
     let free: Vec<usize> = (0..columns.len()).filter(|&place| roles[place] == Role::Feature).collect();
-    let named: Vec<usize> =
-        free.iter().copied().filter(|&place| is_label_name(&columns[place].name)).collect();
+    // Beside an `x`, a `y` that is not the last is a coordinate.
+    let has_x = columns.iter().any(|column| column.name.eq_ignore_ascii_case("x"));
+    let is_coordinate =
+        |place: usize| has_x && columns[place].name.eq_ignore_ascii_case("y") && free.last() != Some(&place);
+    let named: Vec<usize> = free
+        .iter()
+        .copied()
+        .filter(|&place| is_label_name(&columns[place].name) && !is_coordinate(place))
+        .collect();
     if let [first, .., last] = named[..] {
         let message = format!(
             "columns {} and {} could both be the label, expected one such name",

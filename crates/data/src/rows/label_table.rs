@@ -107,15 +107,20 @@ impl LabelTable {
         Ok(number)
     }
 
-    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. Whether spellings
-    /// of one number are one category shows when all are known.
+    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. Spaces around it do
+    /// not make it another one. Whether spellings of one number are one category shows when all are known.
     pub(crate) fn category(&mut self, token: &[u8]) -> Option<u32> {
         if let Some(number) = self.known(token) {
             return Some(number);
         }
-        let number = self.name_number(std::str::from_utf8(token).ok()?);
+        let number = self.name_number(std::str::from_utf8(token.trim_ascii()).ok()?);
         self.learn_spelling(token, number);
         Some(number)
+    }
+
+    /// The spellings that stand with spaces around them or not, each with its number.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.spellings.iter().map(|(spelling, number)| (&**spelling, *number))
     }
 
     /// Keeps in mind which label a spelling means.

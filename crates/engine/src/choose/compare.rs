@@ -53,6 +53,22 @@ impl Candidate {
         parts.map(str::parse).collect()
     }
 
+    /// Whether each setting in `base` has an effect on one of the candidates at least: those of networks need a network.
+    pub fn check_heeded(candidates: &[Self], base: &Options) -> Result<(), Error> {
+        let Some(first) = candidates.first().filter(|_| base.network.is_some()) else { return Ok(()) };
+        for candidate in candidates {
+            if algorithms::find(&candidate.algorithm)?.network {
+                return Ok(());
+            }
+        }
+        Spec::new(Options {
+            algorithm: first.algorithm.clone(),
+            network: base.network.clone(),
+            ..Options::default()
+        })
+        .map(drop)
+    }
+
     /// The description of its run, if all that it does not say is as in `base`.
     pub fn spec(&self, base: &Options) -> Result<Spec, Error> {
         let kernel = self.kernel.as_ref().map(|(name, degree)| KernelOptions {

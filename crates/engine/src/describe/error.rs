@@ -151,9 +151,7 @@ pub enum Error {
     #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
     NotCalibrated,
     /// Rows are to be judged, and have no labels.
-    #[error(
-        "there is no column `{label}` to compare with what the model predicts"
-    )]
+    #[error("there is no column `{label}` to compare with what the model predicts")]
     Unlabelled {
         /// The column that should have them.
         label: String,

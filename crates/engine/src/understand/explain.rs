@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::insight::{bias_for, feature_name, weights_for};
 use crate::model::{Model, Sample};
 use crate::task::Task;
-use rosenblatt_core::{Dense, Row, Sparse};
+use rosenblatt_core::{Dense, Examples, Row, Sparse};
+use rosenblatt_data::{Dataset, visit};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -134,6 +135,16 @@ impl Model {
             Some(features) => explainer.explain(Sparse::new(features, &seen.values), class, most),
         };
         Ok(explanation.named(self))
+    }
+
+    /// The same for every row of a data set that [`Model::open`] read, as [`Model::predict_all`] has their classes.
+    pub fn explain_all(&self, data: &Dataset, most: usize) -> Result<Vec<NamedExplanation>, Error> {
+        let classes = self.predict_all(data)?;
+        let mut explainer = Explainer::new(self);
+        Ok(visit!(data.view(), examples => {
+            let rows = classes.into_iter().enumerate();
+            rows.map(|(row, class)| explainer.explain(examples.row(row), class, most).named(self)).collect()
+        }))
     }
 }
 

@@ -24,7 +24,9 @@ use std::sync::Arc;
 
 /// One row in the numbers of its source: a value for every feature, or those that are not zero.
 ///
-/// A model that learned from scaled features scales the row first, so you need not.
+/// A model that learned from scaled features scales the row first, so you need not. A column of numbers is one value, also
+/// where it became a curve; a category has a feature of each of its values, 1 or 0, and of two values only the second has
+/// one. If a table has categories, missing cells or text, let the model read it: [`Model::open`].
 #[derive(Debug, Clone, Copy)]
 pub enum Sample<'a> {
     /// A value for every feature.
