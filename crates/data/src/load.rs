@@ -644,9 +644,7 @@ impl Parts {
         }
         let name = source.parts()[0].name();
         let reader = open_reader(format, &name, input, &how)?;
-        let is_of_messages = |schema: &Arc<Schema>| schema.message_encoder().is_some();
-        let unnamed = (how.format.is_none() && how.schema.as_ref().is_some_and(is_of_messages))
-            .then(|| Box::new(how.clone()));
+        let unnamed = how.format.is_none().then(|| Box::new(how.clone()));
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how };
         let crosser = match &how.schema {
@@ -688,18 +686,24 @@ impl Parts {
 
     /// Whether each part that can be looked at beforehand is of the format of the first.
     fn check_formats(&self) -> Result<(), DataError> {
-        if self.unnamed.is_none() {
-            return Ok(());
-        }
         let later = self.source.parts().iter().skip(1);
-        later.filter(|part| part.can_rewind()).try_for_each(|part| self.check_format(&part.open()?))
+        let looked_at = later.filter(|part| part.can_rewind() && self.may_differ(part.extension()));
+        looked_at.into_iter().try_for_each(|part| self.check_format(&part.open()?))
     }
 
-    /// Whether `input` is of the format of the first part: a model of messages reads whatever holds some, and would take a
-    /// table among mails for one message.
+    /// Whether a part may be of another format than the first: a model of messages reads whatever holds some, and would take
+    /// a table among mails for one message. Elsewhere the name of the file says so.
+    fn may_differ(&self, extension: Option<String>) -> bool {
+        let (Some(unnamed), Some(first)) = (&self.unnamed, &self.how.format) else { return false };
+        let is_of_messages = |schema: &Arc<Schema>| schema.message_encoder().is_some();
+        unnamed.schema.as_ref().is_some_and(is_of_messages)
+            || extension.is_some_and(|extension| formats::names_another(&extension, first))
+    }
+
+    /// Whether `input` is of the format of the first part.
     fn check_format(&self, input: &Input) -> Result<(), DataError> {
         let (Some(unnamed), Some(first)) = (&self.unnamed, &self.how.format) else { return Ok(()) };
-        if input.head().is_empty() {
+        if input.head().is_empty() || !self.may_differ(input.extension()) {
             return Ok(());
         }
         let found = formats::find(input, unnamed)?.info().name;
@@ -709,7 +713,7 @@ impl Parts {
         let (shown, expected) = (formats::shown(found), formats::shown(first));
         let message = format!("this looks like {shown}, expected {expected} as in the first file");
         Err(DataError::new(ErrorKind::Format, message).in_source(input.name()).with_help(format!(
-            "read files of one format at a time, or name the format of all: {{format={first}}}"
+            "read files of one format at a time, by a pattern such as *.csv, or name the format of all: {{format={first}}}"
         )))
     }
 

@@ -245,6 +245,19 @@ impl Source {
 pub(crate) type LongestLine<'a> = &'a mut dyn FnMut(&Input) -> Result<usize, DataError>;
 
 impl Part {
+    /// The extension of its name in lower case, without that of a compressed file.
+    pub(crate) fn extension(&self) -> Option<String> {
+        let name = match self {
+            Self::File(path) | Self::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
+            Self::Bytes(name, _) | Self::Spool(name, _) => name.to_lowercase(),
+            Self::Stdin => return None,
+            #[cfg(feature = "arrow")]
+            Self::Table(..) => return None,
+        };
+        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        Some(name.rsplit_once('.')?.1.to_owned())
+    }
+
     /// What to call this part in a message.
     pub fn name(&self) -> String {
         match self {
@@ -495,15 +508,7 @@ impl Input {
 
     /// The name's extension in lower case, that of a compression left out: `svm` for `a.SVM.gz`.
     pub fn extension(&self) -> Option<String> {
-        let name = match &self.part {
-            Part::File(path) | Part::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
-            Part::Bytes(name, _) | Part::Spool(name, _) => name.to_lowercase(),
-            Part::Stdin => return None,
-            #[cfg(feature = "arrow")]
-            Part::Table(..) => return None,
-        };
-        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-        Some(name.rsplit_once('.')?.1.to_owned())
+        self.part.extension()
     }
 
     /// Reads some bytes, as `Read` does, with the errors of this crate; 0 only at the end.

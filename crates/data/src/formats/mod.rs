@@ -365,6 +365,13 @@ fn other_than_lines(head: &Head<'_>, input: &Input) -> Option<String> {
 #[cfg(not(target_family = "wasm"))]
 const SNIFF_LINES: usize = 50;
 
+/// Whether an extension is that of other formats than this one.
+pub(crate) fn names_another(extension: &str, format: &str) -> bool {
+    let has = |info: &FormatInfo| info.extensions.contains(&extension);
+    FORMATS.iter().any(|other| has(&other.info()))
+        && FORMATS.iter().any(|other| other.info().name == format && !has(&other.info()))
+}
+
 /// Whether an extension says that a file is a table of text.
 fn names_table(extension: &str) -> bool {
     csv::Csv.info().extensions.contains(&extension)
