@@ -292,6 +292,16 @@ impl DataArgs {
         }
     }
 
+    /// Refuses all options of reading where nothing is read.
+    pub(crate) fn read_nothing(&self) -> Result<(), Failure> {
+        match self.0.first() {
+            Some(flag) => Err(Failure::Usage(format!(
+                "`--{flag}` is about rows, but only a model is read here; leave it out"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// What the words mean for commands that learn: `--scale auto` is decided by what the rows are.
     pub(crate) fn to_learn(&self) -> Result<ReadOptions, Failure> {
         self.0.reading().map_err(Failure::Usage)

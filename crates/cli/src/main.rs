@@ -80,7 +80,17 @@ fn work() -> ExitCode {
             ui::complain(&refused);
             return refused.exit_code();
         }
-        typed => typed.unwrap_or_else(|error| plainly(error).exit()),
+        Err(error) => {
+            let error = plainly(error);
+            let is_hostile = |word: std::ffi::OsString| word.to_string_lossy().contains(char::is_control);
+            if error.use_stderr() && std::env::args_os().any(is_hostile) {
+                // In colours it would bring what was typed to the terminal as it is.
+                ui::warn(error.render().to_string().trim_end());
+                return ExitCode::from(2);
+            }
+            error.exit()
+        }
+        Ok(matches) => matches,
     };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if cli.quiet {

@@ -189,7 +189,8 @@ impl Task {
         let mut line = String::new();
         let mut bar = 0;
         if let Some((done, as_of)) = done {
-            let done = done.clamp(0.0, 1.0);
+            // Nothing of nothing may be a zero below zero.
+            let done = done.clamp(0.0, 1.0) + 0.0;
             bar = (done * BAR_CELLS as f64).round() as usize;
             let _ = write!(
                 line,

@@ -97,7 +97,7 @@ fn wrong_words_exit_with_2_and_bad_data_with_1() {
     fails("rosenblatt train", 2, "required");
     fails("rosenblatt train missing.csv", 1, "missing.csv: there is no such file");
     fails("rosenblatt train one.csv", 1, "at least two classes");
-    bench.write("two.csv", "y,x,class\n1,2,a\n2,3,b\n");
+    bench.write("two.csv", "y,size,class\n1,2,a\n2,3,b\n");
     fails("rosenblatt train two.csv", 1, "`y` and `class` could both be the label");
     fails("rosenblatt train t.csv --model no/such/folder/t.model", 1, "no file can be made");
     fails("rosenblatt predict t.csv --model t.csv", 1, "not a Rosenblatt model");

@@ -194,3 +194,117 @@ fn a_signal_is_answered_after_the_last_epoch_too() {
         assert!(ended - sent < 5_000_000_000, "{} ms", (ended - sent) / 1_000_000);
     }
 }
+
+/// Options and cells that were once passed over without a word, each with what is said now.
+#[test]
+fn nothing_is_passed_over_without_a_word() {
+    let bench = bench();
+    let line = |row: usize| {
+        let (a, b) = (row * 7 % 13, row * 5 % 11);
+        format!("{a},{b},{},{}\n", ["mon", "tue", "wed"][row % 3], if a > b { "yes" } else { "no" })
+    };
+    bench.write("two.csv", "a,b,day,kind\n".to_owned() + &(0..120).map(line).collect::<String>());
+    bench.ok("rosenblatt train two.csv --label kind -a perceptron --quiet --model two.model");
+    bench.write("tags.conll", "Ada NNP\nruns VBZ\n\nBob NNP\nsits VBZ\n\n".repeat(8));
+    bench.ok("rosenblatt train tags.conll --quiet --model tags.model");
+    bench.write("words.txt", "ham\tsee you soon\nspam\twin a prize\n".repeat(9));
+    bench.ok("rosenblatt train words.txt -a perceptron --quiet --model words.model");
+    let typed = r#"train two.csv --epochs "$(printf '\033]0;t\007')""#;
+    for (line, words) in [
+        ("train two.csv --start-from two.model --scale none --model x.model", "`--scale` is decided"),
+        ("train two.csv --start-from two.model --shape bend --model x.model", "`--shape` is decided"),
+        ("train two.csv --start-from two.model --missing mean --model x.model", "`--missing` is decided"),
+        (
+            "train two.csv --start-from two.model --categorical day --model x.model",
+            "`--categorical` is decided",
+        ),
+        ("train words.txt --start-from words.model --ngrams 1-3 --model x.model", "`--ngrams` is decided"),
+        ("train d.svm --start-from m.model --hash-bits 4 --model x.model", "`--hash-bits` is decided"),
+        ("plot transitions nosuch.conll --model tags.model", "leave FILE out"),
+        ("plot weights --model two.model --ignore nosuch", "only a model is read here"),
+        ("certify two.model --monotone a=+ --ignore nosuch", "only a model is read here"),
+        ("train two.csv --label kind --weight kind", "`kind` is the label"),
+        ("train two.csv --label kind --categorical kind", "`kind` is the label"),
+        ("evaluate two.csv --model two.model --weight kind", "`kind` is the label"),
+        ("evaluate two.csv --model two.model --ignore kind", "`kind` is the label"),
+        ("train two.csv --label kind --weight a --ignore a", "`a` is left out"),
+        ("convert d.svm - --split 0.5 --test-out - --to csv", "mixed on stdout"),
+        ("train two.csv --label kind -a pa1 -p C=100 -p C=0.001", "gives `C` twice"),
+        ("train two.csv --label kind -a pa1 --class-weight no=1 --class-weight no=5", "gives `no` twice"),
+        ("predict two.csv --model tags.model", "by its name this is CSV"),
+        ("predict d.svm --model tags.model", "by its name this is libsvm"),
+        ("tune two.csv --label kind --algorithms pa1 --optimiser sgd", "a network"),
+        ("compare two.csv --label kind --algorithms pa1,perceptron --hidden 3", "a network"),
+        (typed, "invalid value"),
+    ] {
+        let refused = bench.run(&format!("rosenblatt {line}"));
+        assert!(matches!(refused.code, Some(1 | 2)), "{line}\n{}", refused.all());
+        assert!(refused.stderr.contains(words), "{line}\n{}", refused.stderr);
+        assert!(!refused.all().contains('\u{1b}'), "{line}");
+    }
+}
+
+/// A value that no model knows is refused wherever it stands, however often.
+#[test]
+fn an_unknown_category_is_refused_in_every_row() {
+    let bench = Bench::new();
+    let line =
+        |row: usize| format!("{},{},{}\n", row % 7, ["mon", "tue"][row % 2], ["no", "yes"][row / 3 % 2]);
+    bench.write("t.csv", "a,day,kind\n".to_owned() + &(0..80).map(line).collect::<String>());
+    bench.ok("rosenblatt train t.csv -a perceptron --quiet --model t.model");
+    for n_rows in [3, 5, 20, 200] {
+        let unknown = n_rows - 2;
+        let row = |row: usize| format!("{},{}\n", row % 7, if row == unknown { "sun" } else { "mon" });
+        bench.write("new.csv", "a,day\n".to_owned() + &(0..n_rows).map(row).collect::<String>());
+        let done = bench.run("rosenblatt predict new.csv --model t.model --unknown error");
+        assert!(done.code == Some(1) && done.stderr.contains("sun"), "{n_rows}\n{}", done.all());
+    }
+    let row = |row: usize| format!("{},{}\n", row % 7, if row % 2 == 0 { "sun" } else { "mon" });
+    bench.write("new.csv", "a,day\n".to_owned() + &(0..1000).map(row).collect::<String>());
+    let printed = bench.ok("rosenblatt predict new.csv --model t.model --unknown error --skip-bad-rows");
+    assert_eq!(printed.lines().filter(|line| !line.is_empty()).count(), 500);
+}
+
+/// Where labels are numbers, or classes are small, the second part still has its share.
+#[test]
+fn a_part_has_its_share_of_rows_however_many_labels_there_are() {
+    let bench = Bench::new();
+    let alone = |row: usize| format!("{},{}.5\n", row % 13, row * 37);
+    let small = |row: usize| format!("{},c{}\n", row % 13, row / 3);
+    for (n_rows, share, expected) in [(90, 0.2, 18), (90, 0.3, 27), (1000, 0.1, 100)] {
+        bench.write("t.csv", "x,price\n".to_owned() + &(0..n_rows).map(alone).collect::<String>());
+        let line = format!("rosenblatt convert t.csv a.csv --label price --split {share} --test-out b.csv");
+        assert!(bench.ok(&line).contains(&format!("b.csv: {expected} rows")), "{line}");
+    }
+    bench.write("t.csv", "x,kind\n".to_owned() + &(0..300).map(small).collect::<String>());
+    let line = "rosenblatt convert t.csv a.csv --label kind --split 0.1 --test-out b.csv";
+    assert!(bench.ok(line).contains("b.csv: 30 rows"));
+    // Each class keeps rows to learn from.
+    let left = bench.ok("cut -d, -f2 a.csv | sort -u | wc -l");
+    assert_eq!(left.trim(), "101", "a header and a hundred classes");
+}
+
+/// A model that knows its features by number reads them by number, or says in which order it takes columns.
+#[test]
+fn numbered_features_are_found_by_number() {
+    let bench = bench();
+    let scores = |name: &str, text: &str| {
+        bench.write(name, text);
+        bench.run(&format!("rosenblatt predict {name} --model m.model --scores"))
+    };
+    let straight = scores("a.jsonl", "{\"1\":1,\"2\":2}\n");
+    assert_eq!(straight.code, Some(0), "{}", straight.all());
+    assert_eq!(scores("b.jsonl", "{\"2\":2,\"1\":1}\n").stdout, straight.stdout);
+    assert_eq!(scores("c.csv", "2,1\n2,1\n").stdout, straight.stdout);
+    let named = scores("d.csv", "u,v\n1,2\n");
+    assert_eq!(named.stdout, straight.stdout);
+    assert!(named.stderr.contains("`u` is feature 1, `v` is feature 2"), "{}", named.stderr);
+    for (name, text, words) in [
+        ("e.csv", "id,u,v\n7,1,2\n", "3 columns of features, expected 2"),
+        ("f.jsonl", "{\"v\":2,\"u\":1}\n", "order"),
+        ("g.jsonl", "{\"features\":{\"1\":1,\"2\":2,\"1\":5}}\n", "twice"),
+    ] {
+        let refused = scores(name, text);
+        assert!(refused.code == Some(1) && refused.stderr.contains(words), "{name}\n{}", refused.all());
+    }
+}

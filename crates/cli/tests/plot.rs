@@ -262,7 +262,7 @@ fn degenerate_data_is_drawn_or_refused_with_a_reason() {
 fn every_kind_is_drawn_in_every_form() {
     let bench = Bench::new();
     bench.write("points.csv", LECTURE);
-    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --model notes.model --quiet");
+    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --shape line --model notes.model --quiet");
     let notes = "crates/data/bundled/banknote.csv";
     for (kind, rest) in [
         ("boundary", format!("{notes} --model notes.model")),

@@ -251,6 +251,9 @@ struct Chooser {
     left: Vec<(u64, u64)>,
 }
 
+/// From how many rows of a class on its share is rounded for itself.
+const FEW_WANTED: f64 = 5.0;
+
 impl Chooser {
     fn new(parting: Parting, totals: &Totals) -> Self {
         // At least one row stays in the first part, or it could not be learned.
@@ -258,13 +261,28 @@ impl Chooser {
             let n_wanted = (n_rows as f64 * parting.fraction).round() as u64;
             (n_rows, n_wanted.min(n_rows.saturating_sub(1)))
         };
-        let left = if parting.stratified {
-            totals.by_class.iter().copied().map(wanted).collect()
+        // Where most rows are alone in their class, it is a number or a name, which tells nothing of how to part them.
+        let n_alone = totals.by_class.iter().filter(|&&n_rows| n_rows == 1).count() as u64;
+        let stratified = parting.stratified && 2 * n_alone < totals.n_rows();
+        let left = if stratified {
+            // What small classes cannot give in whole rows is owed by the next ones.
+            let mut owed = 0.0;
+            let of_class = |&n_rows: &u64| {
+                let share = n_rows as f64 * parting.fraction;
+                if share >= FEW_WANTED {
+                    return wanted(n_rows);
+                }
+                owed += share;
+                let n_wanted = (owed.round() as u64).min(n_rows.saturating_sub(1));
+                owed -= n_wanted as f64;
+                (n_rows, n_wanted)
+            };
+            totals.by_class.iter().map(of_class).collect()
         } else {
             vec![wanted(totals.n_rows())]
         };
         let random = Random::for_purpose(parting.seed, "part");
-        Self { random, stratified: parting.stratified, left }
+        Self { random, stratified, left }
     }
 
     /// How many rows the second part will have.

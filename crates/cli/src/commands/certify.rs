@@ -286,6 +286,7 @@ fn monotone(args: &Args, wishes: &str) -> Result<(), Failure> {
             "`--monotone` is proved of one model: `rosenblatt certify MODEL --monotone`".to_owned(),
         );
     };
+    args.data.read_nothing()?;
     let mut wished = Vec::new();
     for wish in wishes.split(',').filter(|wish| !wish.is_empty()) {
         match wish.rsplit_once('=') {

@@ -76,6 +76,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let targets: Vec<&Path> =
         [Some(&args.output), args.test_out.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
+    if targets.len() > 1 && targets.iter().all(|target| is_stdout(target)) {
+        let message = "the two parts would be mixed on stdout; name a file for one of them";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     for target in &targets {
         check_target(target, args.to.as_deref())?;
     }

@@ -336,6 +336,11 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     let model = Model::load(path)?;
     figure.check_task(model.task())?;
     if figure.needs == Needs::ModelOnly && (args.files.is_empty() || model.task() == Task::Tags) {
+        if !args.files.is_empty() {
+            let message = format!("`plot {}` shows the model alone; leave FILE out", figure.name);
+            return Err(Failure::Usage(message));
+        }
+        args.data.read_nothing()?;
         return Ok(Subject::of_model_alone(name, model));
     }
     if args.files.is_empty() {

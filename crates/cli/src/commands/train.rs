@@ -247,6 +247,9 @@ impl Args {
             learning.set("costs", |options| options.costs = costs);
         }
         let start = self.start_from.as_ref().map(Model::load).transpose()?;
+        if start.is_some() {
+            self.data.leave_to_the_model()?;
+        }
         let tagging = self.is_of_sentences().then(|| self.tagger.asked()).transpose()?;
         if tagging.is_some() {
             start.as_ref().map(Model::to_tag).transpose()?;

@@ -304,9 +304,13 @@ impl Plan {
     /// The number of a category that was not met in this block; nothing if it is not as it should be.
     pub(super) fn new_category(&self, place: usize, cell: &[u8], values: &mut LabelTable) -> Option<u32> {
         let Use::Category { known, .. } = &self.uses[place] else { return None };
-        let number = values.category(cell)?;
-        let is_known = known.as_ref().is_none_or(|known| is_among(known, &values.names()[number as usize]));
-        is_known.then_some(number)
+        // What is not known must not be found in the block later on.
+        if let Some(known) = known
+            && !is_among(known, std::str::from_utf8(cell.trim_ascii()).ok()?)
+        {
+            return None;
+        }
+        values.category(cell)
     }
 }
 
@@ -415,7 +419,7 @@ impl<T: Stored> Columns<T> {
             Use::Ignore | Use::Nothing => {}
             Use::Written => {
                 let whole = if let Cell::Text(whole) = cell { whole } else { text };
-                self.class = block.names.category(whole).ok_or_else(|| not_utf8(&name(), whole))?;
+                self.class = block.names.written(whole).ok_or_else(|| not_utf8(&name(), whole))?;
             }
             Use::Label => {
                 // With the spaces around it, so that a note reports that `yes` and ` yes` are one class.
@@ -675,6 +679,15 @@ impl<T: Stored> Columns<T> {
         if let Some(matrix) = T::dense(&mut block.matrix) {
             let start = matrix.values.len();
             matrix.values.resize(start + self.plan.width, T::default());
+            if !self.row.is_sorted_by(|one, next| one.0 < next.0) {
+                self.scratch.clone_from(&self.row);
+                self.scratch.sort_unstable_by_key(|(feature, _)| *feature);
+                if let Some(pair) = self.scratch.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                    matrix.values.truncate(start);
+                    let feature = pair[0].0;
+                    return Err(self.twice(feature));
+                }
+            }
             for &(feature, value) in &self.row {
                 if let Some(place) = matrix.values[start..].get_mut(feature as usize) {
                     *place = value;
@@ -692,9 +705,7 @@ impl<T: Stored> Columns<T> {
             {
                 if self.plan.schema.hash_bits.is_none() {
                     matrix.truncate(start);
-                    let index = u64::from(twice) + self.plan.first_index;
-                    let message = format!("the feature index {index} occurs twice, expected it once a row");
-                    return Err(mistake(ErrorKind::Index, message));
+                    return Err(self.twice(twice));
                 }
                 if merge_row(matrix, start).is_none() {
                     matrix.truncate(start);
@@ -705,6 +716,11 @@ impl<T: Stored> Columns<T> {
             matrix.end_row();
         }
         Ok(())
+    }
+
+    fn twice(&self, feature: u32) -> Box<Mistake> {
+        let index = u64::from(feature) + self.plan.first_index;
+        mistake(ErrorKind::Index, format!("the feature index {index} occurs twice, expected it once a row"))
     }
 
     /// Makes features of the block's cells, if the schema is settled.

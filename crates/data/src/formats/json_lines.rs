@@ -12,6 +12,7 @@
 //! columns mean: that is the table's business.
 
 use super::columns::{Cell, Columns, FileColumn, Form, Plan};
+use super::sense::check_order;
 use super::sense::{SAMPLE_ROWS, Seen, precision};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::source::Input;
@@ -84,6 +85,7 @@ impl Format for JsonLines {
             let is_column = |name: &String| schema.columns.iter().any(|column| column.name == *name);
             unmet.retain(|name| !schema.ignored.contains(name) && !is_column(name));
         }
+        check_order(&columns, how).map_err(|error| error.in_source(&name))?;
         let (precision, note) = precision(&columns, how);
         let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())
             .map_err(|error| error.in_source(&name))?;

@@ -372,6 +372,13 @@ pub(crate) fn names_another(extension: &str, format: &str) -> bool {
         && FORMATS.iter().any(|other| other.info().name == format && !has(&other.info()))
 }
 
+/// What files of rows with this extension are, unless it is that of text.
+pub(crate) fn called(extension: &str) -> Option<String> {
+    let infos = FORMATS.iter().map(|format| format.info());
+    let found = infos.filter(|info| info.extensions.contains(&extension)).map(|info| info.name).next()?;
+    (found != text::Text.info().name).then(|| shown(found))
+}
+
 /// Whether an extension says that a file is a table of text.
 fn names_table(extension: &str) -> bool {
     csv::Csv.info().extensions.contains(&extension)

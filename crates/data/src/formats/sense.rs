@@ -405,7 +405,15 @@ pub(super) fn judge(
         }
     }
     if let Some(what) = &how.weight {
-        roles[find(what, "of weights")?] = Role::Weight;
+        let place = find(what, "of weights")?;
+        if roles[place] == Role::Ignore && how.schema.is_none() {
+            let message =
+                format!("column {} is left out, expected another one of weights", quote(what.as_bytes()));
+            return Err(
+                DataError::new(ErrorKind::Options, message).with_help("leave {ignore} or {weight} out")
+            );
+        }
+        roles[place] = Role::Weight;
     }
     let mut senses: Vec<Sense> = columns.iter().map(sense).collect();
     for what in how.categorical.iter().chain(&how.text_columns).filter(|_| how.schema.is_none()) {
@@ -795,7 +803,7 @@ pub(super) fn for_table<'a>(
     let schema = match &schema.text {
         Some(_) => Schema { has_names: has_header, ..text_table(schema, columns, how)? },
         None => match schema.for_table(&names_of(columns)) {
-            found if found.columns.is_empty() => in_their_order(found, columns, how)?,
+            found if found.columns.is_empty() => in_their_order(found, columns, has_header, how)?,
             found => found,
         },
     };
@@ -803,12 +811,36 @@ pub(super) fn for_table<'a>(
     Ok(Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), text_columns, ..how.clone() }))
 }
 
-/// What a model of features without names learned, for a table whose columns have names: they come in their order.
-fn in_their_order(schema: Schema, columns: &[FileColumn], how: &ReadOptions) -> Result<Schema, DataError> {
+/// A model of features without names is not shown keys of objects, which have no order.
+pub(super) fn check_order(columns: &[FileColumn], how: &ReadOptions) -> Result<(), DataError> {
+    let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty() && how.only.is_none())
+    else {
+        return Ok(());
+    };
+    let are_places = takes_places(schema, columns).is_some();
+    if !are_places || !schema.for_table(&names_of(columns)).columns.is_empty() {
+        return Ok(());
+    }
+    let message = "the model knows its features by number, and the keys of an object have no order";
+    Err(DataError::new(ErrorKind::Shape, message)
+        .with_help("call the keys 1, 2, and so on, or give an array of numbers"))
+}
+
+/// How many features a table must have for a model that knows them by place alone.
+fn takes_places(schema: &Schema, columns: &[FileColumn]) -> Option<usize> {
     let is_whole = |column: &FileColumn| matches!(column.form, Form::Vector(_) | Form::Sparse);
-    let has_places = schema.hash_bits.is_none() && schema.names.is_none();
-    let width = schema.width.filter(|_| has_places && !columns.iter().any(is_whole));
-    let Some(width) = width else { return Ok(schema) };
+    let has_places = schema.hash_bits.is_none() && schema.names.is_none() && schema.text.is_none();
+    schema.width.filter(|_| has_places && !columns.iter().any(is_whole))
+}
+
+/// What a model of features without names learned, for a table whose columns have names: they come in their order.
+fn in_their_order(
+    mut schema: Schema,
+    columns: &[FileColumn],
+    has_header: bool,
+    how: &ReadOptions,
+) -> Result<Schema, DataError> {
+    let Some(width) = takes_places(&schema, columns) else { return Ok(schema) };
     let names = names_of(columns);
     let left_out = [&how.ignore[..], how.weight.as_slice(), &schema.ignored[..]].concat();
     let is_free = |place: &usize| !left_out.iter().any(|what| find_column(what, &names) == Some(*place));
@@ -816,13 +848,27 @@ fn in_their_order(schema: Schema, columns: &[FileColumn], how: &ReadOptions) -> 
     let label = match &how.label {
         LabelColumn::Named(what) => find_column(what, &names),
         _ if places.len() != width + 1 => None,
-        _ => places.iter().copied().find(|&place| is_label_name(names[place])).or(places.last().copied()),
+        _ => {
+            let named = places.iter().copied().find(|&place| is_label_name(names[place]));
+            // Numbers under another name may as well be a feature, and an earlier column something else.
+            let last = places.last().copied();
+            named.or(last.filter(|&place| !has_header || columns[place].form != Form::Number))
+        }
     };
     places.retain(|place| Some(*place) != label);
     if places.len() != width {
         let message = format!("there are {} columns of features, expected {width}", places.len());
-        return Err(DataError::new(ErrorKind::Shape, message)
-            .with_help("the table must have the columns that were learned from, in their order"));
+        return Err(DataError::new(ErrorKind::Shape, message).with_help(
+            "give the columns that were learned from, in their order; name the label with {label}, and leave others out \
+             with {ignore}",
+        ));
+    }
+    if has_header && let (Some(&first), Some(&last)) = (places.first(), places.last()) {
+        let (first, last) = (quote(names[first].as_bytes()), quote(names[last].as_bytes()));
+        schema.notes.push(format!(
+            "the model knows its features by number, so columns are taken in their order: {first} is feature 1, {last} is \
+             feature {width}"
+        ));
     }
     let label = label.map(|place| names[place].to_owned());
     Ok(schema.with_columns(places.into_iter().map(|place| names[place]), label))

@@ -113,7 +113,16 @@ impl LabelTable {
         if let Some(number) = self.known(token) {
             return Some(number);
         }
-        let number = self.name_number(std::str::from_utf8(token.trim_ascii()).ok()?);
+        self.named(token, token.trim_ascii())
+    }
+
+    /// The same for a cell that is passed on as it is written.
+    pub(crate) fn written(&mut self, token: &[u8]) -> Option<u32> {
+        self.known(token).or_else(|| self.named(token, token))
+    }
+
+    fn named(&mut self, token: &[u8], name: &[u8]) -> Option<u32> {
+        let number = self.name_number(std::str::from_utf8(name).ok()?);
         self.learn_spelling(token, number);
         Some(number)
     }

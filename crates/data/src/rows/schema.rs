@@ -578,9 +578,13 @@ fn numbered(names: &[&str], width: usize) -> Option<Vec<usize>> {
         return None;
     }
     let by_name = LazyCell::new(|| -> HashMap<&str, usize> { names.iter().copied().zip(0..).collect() });
+    // Of names that are nothing but numbers, each is a feature.
+    let n_numbers = names.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
     let stems = names.iter().flat_map(|name| [1, 0].map(|first| (name.strip_suffix(['0', '1']), first)));
     stems
-        .filter_map(|(stem, first)| Some((stem.filter(|stem| !stem.is_empty())?, first)))
+        .filter_map(|(stem, first)| {
+            Some((stem.filter(|stem| !stem.is_empty() || n_numbers == width)?, first))
+        })
         .filter(|(stem, _)| !stem.ends_with(|c: char| c.is_ascii_digit()))
         .find_map(|(stem, first)| {
             let (mut name, mut next) = (String::new(), 0);

@@ -495,6 +495,16 @@ fn guess(input: &Input) -> Result<&'static dyn SentenceFormat, DataError> {
     let valid = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), |_| head.len());
     let head = std::str::from_utf8(&head[..valid]).unwrap_or_default();
     let found = SENTENCE_FORMATS.iter().find(|format| format.is_likely(head)).copied();
+    // Any lines could be tokens; those of a file that is called a table hardly are.
+    let called = input.extension().and_then(|extension| crate::formats::called(&extension));
+    if let (Some(format), Some(called)) = (found, called)
+        && format.info().name == plain::Plain.info().name
+    {
+        let message = format!("by its name this is {called}, expected sentences, a token a line");
+        return Err(DataError::new(ErrorKind::Format, message)
+            .in_source(input.name())
+            .with_help("if its lines are tokens, name the format: {format=plain}"));
+    }
     found.ok_or_else(|| {
         DataError::new(
             ErrorKind::Format,

@@ -279,7 +279,14 @@ pub fn value(setting: &Setting, words: &[String]) -> Result<Value, String> {
             // JSON has no word for what is not finite, and so cannot pass on what is then refused.
             if value.is_finite() { Ok((name.to_owned(), json!(value))) } else { Err(should("finite", word)) }
         };
-        words.iter().map(pair).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+        let mut all = Map::new();
+        for word in words {
+            let (name, value) = pair(word)?;
+            if all.insert(name.clone(), value).is_some() {
+                return Err(format!("`--{flag}` gives `{name}` twice; leave one out"));
+            }
+        }
+        Ok(Value::Object(all))
     };
     match setting.takes {
         Takes::Switch if setting.means.is_some() => Ok(json!(setting.means == Some("true"))),

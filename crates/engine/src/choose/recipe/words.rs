@@ -54,6 +54,11 @@ impl Words {
         self.0.contains_key(flag)
     }
 
+    /// The first of the flags that were typed, by name.
+    pub fn first(&self) -> Option<&str> {
+        self.0.keys().next().map(String::as_str)
+    }
+
     /// Whether none was.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
