@@ -4,6 +4,7 @@
 //! Objects and columns are those of the command line's `predict`.
 
 use crate::bodies::{self, Kind};
+use crate::columns::Unknown;
 use crate::config::Limits;
 use crate::live::Published;
 use crate::problem::{Problem, with_flags};
@@ -38,6 +39,8 @@ pub(crate) struct Answers<'m> {
     pub(crate) shares: Vec<f64>,
     pub(crate) scores: Vec<f64>,
     explanations: Vec<String>,
+    /// Columns of the rows that the model does not know.
+    unknown: Unknown,
 }
 
 /// How answers are written.
@@ -114,6 +117,7 @@ impl<'m> Answers<'m> {
             shares: Vec::new(),
             scores: Vec::new(),
             explanations: Vec::new(),
+            unknown: Unknown::default(),
         };
         if data.visit(Ask { answers: &mut answers, data, calibration }) {
             Ok(answers)
@@ -136,8 +140,9 @@ impl<'m> Answers<'m> {
         }
     }
 
-    /// An object for each row, one after the other with `between` after all but the last.
-    fn objects(&self, out: &mut String, between: char) {
+    /// An object for each row, one after the other with `between` after all but the last. If `named`, each names the columns of
+    /// its row that the model does not know.
+    fn objects(&self, out: &mut String, between: char, named: bool) {
         let quoted = |name: &String| serde_json::to_string(name).unwrap_or_default();
         let names: Vec<String> = self.model.labels().names().iter().map(quoted).collect();
         let n_scores = self.scores.len().checked_div(self.n_classified()).unwrap_or(0);
@@ -146,8 +151,10 @@ impl<'m> Answers<'m> {
             if row > 0 {
                 out.push(between);
             }
+            let unknown = if named { self.unknown.of_row(row) } else { &[] };
+            let unknown = unknown_columns(unknown);
             let Some(class) = class else {
-                let _ = write!(out, "{{\"{}\":null,\"left-out\":\"missing\"}}", self.what());
+                let _ = write!(out, "{{\"{}\":null,\"left-out\":\"missing\"{unknown}}}", self.what());
                 continue;
             };
             // Writing to a string cannot fail.
@@ -174,6 +181,7 @@ impl<'m> Answers<'m> {
                 out.push(',');
                 out.push_str(explanation);
             }
+            out.push_str(&unknown);
             out.push('}');
             place += 1;
         }
@@ -214,12 +222,13 @@ impl<'m> Answers<'m> {
         let mut out = String::new();
         match form {
             Form::Json => {
-                let _ = write!(out, "{{{preface},\"predictions\":[");
-                self.objects(&mut out, ',');
+                let unknown = unknown_columns(&self.unknown.names());
+                let _ = write!(out, "{{{preface}{unknown},\"predictions\":[");
+                self.objects(&mut out, ',', false);
                 out.push_str("]}");
             }
             Form::JsonLines => {
-                self.objects(&mut out, '\n');
+                self.objects(&mut out, '\n', true);
                 out.push('\n');
             }
             Form::Csv => self.csv(&mut out),
@@ -302,9 +311,14 @@ pub(crate) fn answered(
     if let Some(tagger) = published.model.tagger() {
         return sentences::answered(tagger, body, wish, written, limits);
     }
-    let data = bodies::to_predict(&published.model, body.0, body.1, limits)?;
-    let answers = Answers::new(version, published, &data, wish)?;
+    let (data, unknown) = bodies::to_predict(&published.model, body.0, body.1, limits)?;
+    let answers = Answers { unknown, ..Answers::new(version, published, &data, wish)? };
     Ok((answers.written(written.0, written.1)?, answers.classes.len() as u64))
+}
+
+/// A member of a JSON object that names columns which the model does not know, if there are any.
+fn unknown_columns(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(",\"unknown-columns\":{}", json!(names)) }
 }
 
 /// Why there are no probabilities, and what there is instead.

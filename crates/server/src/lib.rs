@@ -17,6 +17,7 @@ mod access;
 mod answers;
 #[doc(hidden)]
 pub mod bodies;
+mod columns;
 mod config;
 mod connections;
 mod live;

@@ -801,7 +801,7 @@ impl Learner {
 }
 
 /// As much of a name as a message has room for.
-fn cut(name: &str) -> String {
+pub(crate) fn cut(name: &str) -> String {
     let short: String = name.chars().take(60).collect();
     if short.len() < name.len() { format!("{short}...") } else { short }
 }

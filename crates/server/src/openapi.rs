@@ -156,6 +156,7 @@ pub(crate) fn document() -> Value {
                     "model": {"type": "string"},
                     "version": {"type": "integer"},
                     "learned": {"type": "integer", "description": "examples that the answer has learned from"},
+                    "unknown-columns": {"type": "array", "items": {"type": "string"}, "description": "columns of the rows that the model does not know and did not use, if there are any"},
                     "predictions": {"type": "array", "items": {"anyOf": [
                         {"type": "object", "required": ["class"], "properties": {
                             "class": {"type": ["string", "null"]},
@@ -184,6 +185,7 @@ pub(crate) fn document() -> Value {
                     "learned": {"type": "integer", "description": "examples that the version has learned from, these included"},
                     "errors-so-far": {"type": "integer", "description": "of these examples, those that were predicted wrongly first"},
                     "new-classes": {"type": "array", "items": {"type": "string"}, "description": "classes of this request that the version had never seen"},
+                    "unknown-columns": {"type": "array", "items": {"type": "string"}, "description": "columns of the rows that the model does not know and did not use, if there are any"},
                     "repeated": {"type": "boolean", "description": "the request had been acknowledged before, and was not learned from again"},
                 }, "additionalProperties": false},
                 "Making": {"type": "object", "properties": {

@@ -93,6 +93,13 @@ impl Problem {
         self
     }
 
+    /// The same, about a row and, if it has one of its own, a line, both from 1.
+    #[must_use]
+    pub(crate) fn at(mut self, row: u64, line: Option<u64>) -> Self {
+        self.0.place = [Some(row), line, None];
+        self
+    }
+
     /// The same, for a piece of a body that begins `rows` rows, and as many lines, after its start.
     #[must_use]
     pub(crate) fn behind(mut self, rows: u64) -> Self {

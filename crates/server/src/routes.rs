@@ -518,14 +518,16 @@ pub(crate) struct Sent<'a> {
 
 /// Has rows learned, and waits until they are as safe as was promised. What comes while a version is replaced is read
 /// again as the next one reads it.
-pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<Receipt, Problem> {
+///
+/// Comes back with the answer about them, and the rows.
+pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<(Value, u64), Problem> {
     let sum = crc32fast::hash(&sent.bytes.bytes);
     loop {
         let slot = app.registry.find(sent.name)?;
         let version = slot.current()?;
         let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
         let (held, kind) = (Arc::clone(&sent.bytes), sent.kind);
-        let data = work(held.bytes.len() > LARGE, move || {
+        let (data, unknown) = work(held.bytes.len() > LARGE, move || {
             bodies::to_learn(&base, kind, &held.bytes, &config.limits)
         })
         .await?;
@@ -542,7 +544,7 @@ pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<Receipt, Pr
             if !receipt.repeated {
                 app.metrics.rows_learned.fetch_add(receipt.rows, Ordering::Relaxed);
             }
-            return Ok(receipt);
+            return Ok((receipt_json(sent.name, &receipt, &unknown.names()), receipt.rows));
         }
         work(true, move || {
             slot.settle();
@@ -591,13 +593,13 @@ async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> An
     }
     // What waits to be learned from has its place for as long as it waits.
     let bytes = Arc::new(whole(&app, &headers, body).await?);
-    let receipt = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
-    Ok(Json(receipt_json(&name, &receipt)).into_response())
+    let (receipt, _) = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
+    Ok(Json(receipt).into_response())
 }
 
 /// The answer about rows that were learned from.
-pub(crate) fn receipt_json(name: &str, receipt: &Receipt) -> Value {
-    json!({
+fn receipt_json(name: &str, receipt: &Receipt, unknown: &[String]) -> Value {
+    let answer = json!({
         "model": name,
         "version": receipt.version,
         "rows": receipt.rows,
@@ -606,7 +608,16 @@ pub(crate) fn receipt_json(name: &str, receipt: &Receipt) -> Value {
         "errors-so-far": receipt.errors_so_far,
         "new-classes": receipt.new_classes,
         "repeated": receipt.repeated,
-    })
+    });
+    naming(answer, unknown)
+}
+
+/// The same answer, which names columns that the model does not know, if there are any.
+fn naming(mut answer: Value, unknown: &[String]) -> Value {
+    if !unknown.is_empty() {
+        answer["unknown-columns"] = json!(unknown);
+    }
+    answer
 }
 
 async fn progress(State(app): Shared, At(name): At<String>) -> Answer {
@@ -633,20 +644,20 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
             answer["version"] = json!(version.entry.version);
             return Ok(Json(answer).into_response());
         }
-        let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
+        let (data, unknown) = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         if published.model.task() == Task::Numbers {
             let mut found = json!(published.model.evaluate_numbers(&data)?);
             found["model"] = json!(name);
             found["version"] = json!(version.entry.version);
-            return Ok(Json(found).into_response());
+            return Ok(Json(naming(found, &unknown.names())).into_response());
         }
         let found = rosenblatt::evaluate(&published.model, &data)?;
-        Ok(Json(json!({
+        let answer = json!({
             "model": name, "version": version.entry.version, "learned": published.learned,
             "rows": found.rows, "errors": found.errors, "error": found.error(),
             "classes": found.labels.names(), "confusion": found.confusion,
-        }))
-        .into_response())
+        });
+        Ok(Json(naming(answer, &unknown.names())).into_response())
     })
     .await
 }

@@ -958,3 +958,58 @@ fn a_body_of_one_row_is_that_row() {
         );
     }
 }
+
+#[test]
+fn unknown_columns_are_named_and_slips_are_refused() {
+    // The model fills cells that are missing, so that a slip would go unnoticed.
+    let bench = Bench::new(&[("pets", pets())]);
+    let [predict, learn, evaluate] =
+        ["predict", "learn", "evaluate"].map(|deed| format!("/v1/models/pets/{deed}"));
+    let json = "application/json";
+    for (path, kind, body, row, line) in [
+        (&predict, json, r#"[{"legs": 4, "weight": 4}, {"legs": 4, "wieght": 4}]"#, 2, None),
+        (&predict, json, r#"{"legs": 4, "wieght": 4, "label": "cat"}"#, 1, None),
+        (&learn, json, r#"{"rows": [{"legs": 4, "wieght": 4}], "labels": ["cat"]}"#, 1, None),
+        (&evaluate, json, r#"[{"legs": 4, "wieght": 4, "label": "cat"}]"#, 1, None),
+    ] {
+        let answer = bench.post(path, kind, body);
+        let value = answer.value();
+        assert_eq!((answer.status, answer.code().as_str()), (422, "bad-rows"), "{body}: {value}");
+        assert_eq!((value["row"].as_u64(), value["line"].as_u64()), (Some(row), line), "{value}");
+        assert!(value["detail"].as_str().unwrap().contains("no column `wieght`"), "{value}");
+        assert!(value["help"].as_str().unwrap().starts_with("did you mean `weight`?"), "{value}");
+    }
+    let far = bench.json(&predict, r#"{"legs": 4, "colour": "red"}"#).value();
+    assert!(far["detail"].as_str().unwrap().contains("`colour`"), "{far}");
+    assert!(far["detail"].as_str().unwrap().contains("lacks the model's column `weight`"), "{far}");
+    let lines = "{\"legs\": 4, \"weight\": 4, \"id\": 7}\n\n{\"wieght\": NaN, \"legs\": 4}\n";
+    for path in [&predict, &learn] {
+        let lines = lines.replace("\"legs\"", "\"label\": \"cat\", \"legs\"");
+        let answer = bench.post(path, "application/x-ndjson", &lines).text();
+        let last: Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+        assert_eq!(last["problem"]["line"], 3, "{answer}");
+        assert!(last["problem"]["help"].as_str().unwrap().contains("`weight`"), "{answer}");
+    }
+    assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0, "nothing was learned");
+    let tensors = r#"{"inputs": [{"name": "legs", "shape": [1], "datatype": "FP64", "data": [4]},
+        {"name": "wieght", "shape": [1], "datatype": "FP64", "data": [4]}]}"#;
+    assert!(bench.json("/v2/models/pets/infer", tensors).text().contains("did you mean `weight`?"));
+    // A column more does no harm, and is named; the label is none.
+    let more = r#"[{"legs": 4, "weight": 4, "colour": "red", "label": "cat"},
+        {"legs": 2, "weight": 0.1, "id": 7, "label": "bird"}]"#;
+    let answer = bench.json(&predict, more).ok();
+    assert_eq!(classes(&answer), ["cat", "bird"]);
+    assert_eq!(answer.value()["unknown-columns"], serde_json::json!(["colour", "id"]));
+    let lines = "{\"legs\": 4, \"weight\": 4}\n{\"legs\": 4, \"weight\": 4, \"id\": 7}\n";
+    let answer = bench.post(&predict, "application/x-ndjson", lines).ok().text();
+    assert_eq!(answer, "{\"class\":\"cat\"}\n{\"class\":\"cat\",\"unknown-columns\":[\"id\"]}\n");
+    let labelled = r#"{"rows": [{"legs": 4, "weight": 4, "id": 7}], "labels": ["cat"]}"#;
+    for path in [&learn, &evaluate] {
+        let answer = bench.json(path, labelled).ok().value();
+        assert_eq!(answer["unknown-columns"], serde_json::json!(["id"]), "{answer}");
+    }
+    // What is only missing is filled, as it was.
+    for known in [r#"{"legs": 4, "weight": 4, "label": "cat"}"#, r#"{"legs": 4}"#, "[4, 4]"] {
+        assert!(bench.json(&predict, known).ok().value().get("unknown-columns").is_none(), "{known}");
+    }
+}
