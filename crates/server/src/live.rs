@@ -202,7 +202,7 @@ pub(crate) struct Learner {
     failed: bool,
     /// Why what was learned is no model any more, if that is so.
     overflowed: Option<Problem>,
-    /// The refusal that was noted last.
+    /// What was noted last.
     noted: String,
     unsynced: bool,
     snapshot_bytes: u64,
@@ -537,15 +537,15 @@ impl Learner {
                     "go back to version {}, without what was learned on top of it: POST its versions {{\"of\": {0}}}",
                     self.places.version
                 ));
-                self.note(&problem);
+                self.note(&format!("nothing was learned: {}", problem.detail()));
                 self.overflowed = Some(problem);
             }
         }
     }
 
-    /// Tells the operator of a refusal, once.
-    fn note(&mut self, problem: &Problem) {
-        let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
+    /// Notes what no client is answered with, once.
+    fn note(&mut self, what: &str) {
+        let line = format!("model {}: {what}", self.places.name);
         if line != self.noted {
             self.common.config.journal.warn(&line);
             self.noted = line;
@@ -575,7 +575,6 @@ impl Learner {
             }
             let n_waiting: usize = written.iter().map(|lesson| lesson.data.len()).sum();
             if let Err(problem) = self.check(&lesson, n_waiting, &mut new_classes) {
-                self.note(&problem);
                 let _ = lesson.reply.send(Err(problem));
                 continue;
             }
@@ -695,7 +694,6 @@ impl Learner {
         let n_bytes = bytes.len() as u64;
         bytes.clear();
         if let Err(problem) = outcome {
-            self.note(&problem);
             for lesson in written.drain(..) {
                 let _ = lesson.reply.send(Err(problem.clone()));
             }
@@ -707,12 +705,9 @@ impl Learner {
         for lesson in written.drain(..) {
             self.rows_in_log += lesson.data.len() as u64;
             let receipt = learned(&mut self.ongoing, &lesson.data, self.places.version);
-            match &receipt {
-                Ok(receipt) => {
-                    self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
-                }
-                // Reading the log again meets the same refusal.
-                Err(problem) => self.note(problem),
+            // Reading the log again meets the same refusals.
+            if let Ok(receipt) = &receipt {
+                self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
             }
             let _ = lesson.reply.send(receipt);
         }

@@ -82,6 +82,14 @@ impl Problem {
         self.0.code
     }
 
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status.as_u16()
+    }
+
+    pub(crate) fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
     /// What went wrong, in a sentence.
     pub(crate) fn detail(&self) -> &str {
         &self.0.detail

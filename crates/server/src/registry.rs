@@ -286,6 +286,13 @@ impl Registry {
         for slot in self.slots().into_iter().filter(gone) {
             self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&slot.name);
             slot.retire();
+            let name = &slot.name;
+            self.warn(
+                name,
+                &format!(
+                    "`{name}.model` is gone from the folder, and is served no more; put it back to go on with what it learned"
+                ),
+            );
         }
     }
 

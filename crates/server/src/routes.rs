@@ -9,6 +9,7 @@ use crate::live::{Lesson, Receipt, Wish};
 use crate::metrics::{Gauge, Metrics};
 use crate::openapi;
 use crate::problem::{Json, Problem};
+use crate::refusals::Refusals;
 use crate::registry::{Registry, Slot, Source, Version, is_name};
 use crate::sentences;
 use crate::state::Way;
@@ -59,7 +60,17 @@ pub(crate) struct App {
     pub(crate) room: Arc<Semaphore>,
     /// Bytes that bodies may still take, in pages.
     pub(crate) pages: Arc<Semaphore>,
+    pub(crate) refusals: Refusals,
     pub(crate) stopping: AtomicBool,
+}
+
+impl App {
+    /// Counts a refusal, and notes it. Only names of models that are there are noted.
+    pub(crate) fn refused(&self, deed: &'static str, name: &str, problem: &Problem) {
+        self.metrics.refused(deed, problem.code());
+        let model = if self.registry.find(name).is_ok() { name } else { "" };
+        self.refusals.note(&self.config.journal, deed, model, problem);
+    }
 }
 
 type Shared = State<Arc<App>>;
@@ -195,7 +206,7 @@ async fn guarded<F: Future<Output = Response>>(
     let (deed, scope) = route.map_or(("other", PREDICT), |route| (route.deed, route.scope));
     let is_alive = route.is_some_and(|route| LIVENESS.contains(&route.path));
     let is_inference = request.uri().path().starts_with("/v2");
-    let packing = packing(request.headers());
+    let (packing, uri) = (packing(request.headers()), request.uri().clone());
     let mut response = if let Err(problem) = admit(&app, &request, scope, is_alive) {
         problem.into_response()
     } else {
@@ -204,6 +215,9 @@ async fn guarded<F: Future<Output = Response>>(
             Problem::new("internal", "the request met a fault of the server").into_response()
         })
     };
+    if let Some(problem) = response.extensions().get::<Problem>() {
+        app.refused(deed, uri.path().split('/').nth(3).unwrap_or_default(), problem);
+    }
     if is_inference && let Some(problem) = response.extensions_mut().remove::<Problem>() {
         *response.body_mut() = Body::from(problem.to_inference_json().to_string());
         response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -840,8 +854,8 @@ async fn metrics(State(app): Shared) -> Answer {
             })
         })
         .collect();
-    let [not_served, _] = refused(&app, &slots);
-    let page = app.metrics.page(&gauges, not_served.len());
+    let [not_served, unread] = refused(&app, &slots);
+    let page = app.metrics.page(&gauges, not_served.len(), unread.len());
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())
 }
 

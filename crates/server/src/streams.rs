@@ -139,7 +139,10 @@ pub(crate) fn predictions(app: Arc<App>, name: String, body: Body, wish: Wish) -
             };
             let (piece, is_last) = match answered {
                 Ok(piece) => (Bytes::from(piece), false),
-                Err(problem) => (last_line(&problem), true),
+                Err(problem) => {
+                    app.refused(if wish.explain.is_some() { "explain" } else { "predict" }, &name, &problem);
+                    (last_line(&problem), true)
+                }
             };
             // Who no longer listens is not answered.
             if send.send(piece).await.is_err() || is_last {
@@ -181,6 +184,7 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
                 }
                 Err(problem) => {
                     let problem = problem.amid(n_learned, n_lines + 1);
+                    app.refused("learn", &name, &problem);
                     (last_line(&problem), true)
                 }
             };

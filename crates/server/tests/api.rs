@@ -643,6 +643,23 @@ fn every_code_of_the_page_has_a_status() {
         }
     }
     assert!(n_named > 8, "{n_named}");
+    // And every number and code that its alerts ask for.
+    let numbers = bench.get("/metrics").ok().text();
+    let mut n_alerts = 0;
+    for expression in document.split('`').skip(1).step_by(2).filter(|words| words.contains("rosenblatt_")) {
+        let name = &expression[expression.find("rosenblatt_").unwrap()..];
+        let end = name.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        assert!(numbers.contains(&format!("# TYPE {name} ")), "{expression}");
+        if let Some((_, code)) = expression.split_once("code=\"") {
+            assert!(
+                page.text().contains(&format!("id={}>", code.split('"').next().unwrap())),
+                "{expression}"
+            );
+        }
+        n_alerts += 1;
+    }
+    assert!(n_alerts > 5, "{n_alerts}");
     assert!(paths.contains_key("/v1/models/{name}/predict") && paths.len() > 15);
 }
 
@@ -1012,4 +1029,65 @@ fn unknown_columns_are_named_and_slips_are_refused() {
     for known in [r#"{"legs": 4, "weight": 4, "label": "cat"}"#, r#"{"legs": 4}"#, "[4, 4]"] {
         assert!(bench.json(&predict, known).ok().value().get("unknown-columns").is_none(), "{known}");
     }
+}
+
+#[test]
+fn refusals_are_noted_once_in_a_while_and_counted() {
+    use std::sync::{Arc, Mutex};
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&notes);
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.grow_classes = false;
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            kept.lock().unwrap().push((note.text.to_owned(), note.is_warning));
+        });
+    });
+    let learn = "/v1/models/pets/learn";
+    let has = |text: &str| notes.lock().unwrap().iter().filter(|(line, _)| line.contains(text)).count();
+    for _ in 0..3 {
+        bench.json(learn, r#"{"rows": [[4, 4]], "labels": ["dog"]}"#);
+        bench.json(learn, r#"{"rows": [[4, 4]], "labels": []}"#);
+    }
+    bench.post(learn, "application/x-ndjson", "{\"legs\": 4, \"weight\": 4, \"label\": \"dog\"}\n");
+    assert_eq!(
+        has("model pets: nothing was learned: the model has never seen the class `dog`"),
+        1,
+        "{notes:?}"
+    );
+    assert_eq!(has("as many labels as rows (`bad-rows`)"), 1, "{notes:?}");
+    // What else a client does wrong is counted, and not noted.
+    bench.json("/v1/models/pets/predict", "[[1, 2, 3]]");
+    bench.json("/v1/models/dogs/learn", "[[1, 2, 3]]");
+    let page = bench.get("/metrics").ok().text();
+    for (deed, code, count) in [
+        ("learn", "new-class", 4),
+        ("learn", "bad-rows", 3),
+        ("learn", "no-model", 1),
+        ("predict", "bad-rows", 1),
+    ] {
+        let line = format!("rosenblatt_problems_total{{deed=\"{deed}\",code=\"{code}\"}} {count}\n");
+        assert!(page.contains(&line), "{line}{page}");
+    }
+    assert_eq!((has("nothing was learned"), has("a request was refused")), (2, 0), "{notes:?}");
+    let n_more = || {
+        let notes = notes.lock().unwrap();
+        let counts =
+            notes.iter().filter_map(|(line, _)| line.strip_prefix("model pets: ")?.split_once(" more "));
+        counts.map(|(count, _)| count.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    soon("the others are noted", || n_more() == 5);
+    assert!(notes.lock().unwrap().iter().all(|(_, is_warning)| *is_warning));
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        let kept = Arc::clone(&notes);
+        config.limits.requests = 0;
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            kept.lock().unwrap().push((note.text.to_owned(), true))
+        });
+    });
+    assert_eq!(bench.json("/v1/models/pets/predict", "[[4, 4]]").code(), "busy");
+    assert_eq!(
+        has("model pets: a request was refused: too many requests at a time (`busy`)"),
+        1,
+        "{notes:?}"
+    );
 }

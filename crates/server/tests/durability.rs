@@ -132,6 +132,8 @@ fn a_full_log_refuses_to_learn_and_goes_on_predicting() {
     };
     assert_eq!((refused.status, refused.code().as_str()), (507, "full"));
     assert!(n_learned > 3);
+    let page = bench.get("/metrics").ok().text();
+    assert!(page.contains("rosenblatt_problems_total{deed=\"learn\",code=\"full\"} 1\n"), "{page}");
     bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
     assert!(bench.get("/v1/models/pets/file").ok().body == offline(n_learned));
 }
