@@ -48,7 +48,7 @@ pub(crate) struct Version {
 impl Version {
     /// A version of this file, of which nothing was asked yet.
     fn new(name: &str, state: &State, entry: Entry, bytes: &[u8]) -> Result<Self, Problem> {
-        let base = Arc::new(Model::from_bytes(bytes).map_err(|error| no_model(&error))?);
+        let base = Arc::new(Model::from_bytes(bytes).map_err(|error| no_model(name, &error))?);
         let places = Places {
             name: name.to_owned(),
             version: entry.version,
@@ -183,8 +183,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((there.modified().ok(), there.len(), inode))
 }
 
-fn no_model(error: &dyn std::fmt::Display) -> Problem {
-    damaged(format!("the file in the folder cannot be served: {error}"))
+fn no_model(name: &str, error: &dyn std::fmt::Display) -> Problem {
+    damaged(format!("`{name}.model` cannot be served: {error}"))
 }
 
 impl Registry {
@@ -266,7 +266,13 @@ impl Registry {
                 continue;
             }
             let taken = if is_name(name) {
-                self.take(name, read_plain(path), now, false).map_err(|problem| problem.detail().to_owned())
+                self.take(name, read_plain(path), now, false).map_err(|problem| {
+                    let cure = match problem.help().filter(|_| problem.code() != "damaged") {
+                        Some(help) => help,
+                        None => "put a good file in its place; until then, nothing changes",
+                    };
+                    format!("{}; {cure}", problem.detail())
+                })
             } else {
                 Err("a name has 1 to 100 letters, digits, dots, dashes and underscores; rename the file"
                     .to_owned())
@@ -309,7 +315,7 @@ impl Registry {
             self.place(name, read, stamp);
             return Ok(());
         };
-        let bytes = read.map_err(|error| no_model(&error))?;
+        let bytes = read.map_err(|error| no_model(name, &error))?;
         let sum = sha256(&bytes);
         let is_served = slot.current().is_ok_and(|version| version.entry.sha256 == sum);
         let is_new = lock(&slot.manifest).seen != sum;
@@ -332,7 +338,7 @@ impl Registry {
             Found::Nothing => (Manifest::default(), None),
             Found::Whole(manifest, note) => {
                 if let Some(note) = note {
-                    self.warn(name, note);
+                    self.warn(name, &note);
                 }
                 (manifest, None)
             }
@@ -340,7 +346,7 @@ impl Registry {
         };
         let current = match (problem, read) {
             (Some(problem), _) => Err(problem),
-            (None, Err(error)) => Err(no_model(&error)),
+            (None, Err(error)) => Err(no_model(name, &error)),
             (None, Ok(bytes)) => {
                 let known = manifest.versions.last().cloned().filter(|_| manifest.seen == sum);
                 if let Some(entry) = known {
@@ -354,7 +360,12 @@ impl Registry {
         };
         let mut stamp = stamp;
         if let Err(problem) = &current {
-            self.warn(name, &format!("it is not served: {}", problem.detail()));
+            let help = problem.help().map_or_else(String::new, |help| format!("; {help}"));
+            let folder = self.config().folder.display();
+            self.warn(
+                name,
+                &format!("it is not served: {}{help}; its files are in {folder}", problem.detail()),
+            );
             // What is not damaged, but has no room, is tried again.
             stamp = stamp.filter(|_| problem.code() == "damaged");
         }
@@ -410,9 +421,10 @@ impl Registry {
             ))
         })?;
         if kept.as_deref() != Some(bytes) {
+            let file = format!("`{name}.serve/{}.model`", entry.version);
             self.warn(
                 name,
-                "the file of its version was gone or changed, and is restored from the one in the folder",
+                &format!("{file} was gone or changed, and is restored from the one in the folder"),
             );
             state.put_model(entry.version, bytes)?;
         }
