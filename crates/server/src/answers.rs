@@ -323,17 +323,24 @@ fn unknown_columns(names: &[String]) -> String {
 
 /// Why there are no probabilities, and what there is instead.
 fn no_probabilities(version: &Version, learned: u64) -> Problem {
-    if learned == 0 || version.base.calibration().is_none() {
+    let is_its_own = version.base.calibration().is_some();
+    let own = is_its_own.then_some(version.entry.version);
+    let Some(number) = own.or(version.entry.calibrated) else {
         let help = "ask for scores (`?scores`), or train the model again with {calibrate=platt}";
         return Problem::from(Error::NotCalibrated).with_help(with_flags(&help.into()));
-    }
-    let number = version.entry.version;
-    let examples = if learned == 1 { "1 example".to_owned() } else { format!("{learned} examples") };
-    let message =
-        format!("the model has learned {examples} online since, and probabilities are not fitted online");
-    Problem::new("not-calibrated", message).with_help(format!(
-        "ask for scores (`?scores`), or go back to version {number}, without what was learned: POST its versions {{\"of\": {number}}}"
-    ))
+    };
+    let since = match learned {
+        _ if !is_its_own => format!("online since version {number}"),
+        1 => "1 example online since".to_owned(),
+        _ => format!("{learned} examples online since"),
+    };
+    let message = format!("the model has learned {since}, and probabilities are not fitted online");
+    let help = "ask for scores (`?scores`); or train the model again with what it learned and {calibrate=platt}, and send \
+                the file";
+    let back = format!(
+        "or go back to version {number}, if it is kept, without what was learned: POST its versions {{\"of\": {number}}}"
+    );
+    Problem::new("not-calibrated", message).with_help(format!("{}; {back}", with_flags(&help.into())))
 }
 
 struct Ask<'a, 'm> {

@@ -114,6 +114,8 @@ pub(crate) struct Lesson {
 pub(crate) struct Sealed {
     /// Examples that it learned.
     pub(crate) n_learned: u64,
+    /// Of these, how many it predicted wrongly before it learned from them.
+    pub(crate) n_errors: u64,
     /// What was learned, if it was asked for.
     pub(crate) model: Option<Model>,
     /// All keys that were acknowledged, if there are any.
@@ -266,8 +268,14 @@ pub(crate) struct Recovered {
 }
 
 impl Recovered {
+    /// What the version leaves to the next one, which does not go on from what it learned.
+    pub(crate) fn sealed(&self) -> Sealed {
+        let totals = self.ongoing.totals();
+        Sealed { n_learned: totals.rounds, n_errors: totals.errors, model: None, keys: self.keys() }
+    }
+
     /// All keys that were acknowledged, if there are any.
-    pub(crate) fn keys(&self) -> Option<Vec<u8>> {
+    fn keys(&self) -> Option<Vec<u8>> {
         self.keys.to_bytes()
     }
 }
@@ -503,9 +511,10 @@ impl Learner {
                 }
                 Some(Wish::Seal { with_model, reply, verdict }) => {
                     let model = with_model.then(|| self.model()).transpose();
-                    let n_learned = self.ongoing.totals().rounds;
+                    let totals = self.ongoing.totals();
+                    let (n_learned, n_errors) = (totals.rounds, totals.errors);
                     let keys = self.keys.to_bytes();
-                    let _ = reply.send(model.map(|model| Sealed { n_learned, model, keys }));
+                    let _ = reply.send(model.map(|model| Sealed { n_learned, n_errors, model, keys }));
                     // Comes to an error if there is no next version.
                     if verdict.recv().is_ok() {
                         return;

@@ -13,6 +13,7 @@ use crate::problem::{Problem, with_flags};
 use crate::state::{Entry, Found, Manifest, State, Way, damaged, read_plain, sha256, unwritten};
 use rosenblatt::Model;
 use rosenblatt::files::{Claim, FileError, write_own};
+use rosenblatt::model::Date;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, timeout_at};
 
 /// The most letters of a name.
@@ -104,6 +105,7 @@ impl<'a> Seal<'a> {
         // Nothing was learned on top of it, or its thread ended before its time.
         let left = Sealed {
             n_learned: version.published().learned,
+            n_errors: version.published().errors,
             model: with_model.then(|| Model::clone(&version.published().model)),
             keys: state.keys(&version.entry).unwrap_or_default(),
         };
@@ -151,6 +153,26 @@ pub(crate) enum Source<'a> {
     Old(u64),
     /// What was learned so far.
     Learned,
+}
+
+/// This moment, as versions have it.
+fn now() -> Option<String> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Date::from_seconds(since.as_secs()).map(|date| date.to_string())
+}
+
+/// What a version begins with.
+struct Start<'a> {
+    bytes: &'a [u8],
+    origin: String,
+    from: Option<u64>,
+    /// The SHA-256 of the file in the folder, if it is that one.
+    seen: Option<String>,
+    keys: Option<&'a [u8]>,
+    /// What the version before it learned, and of that, what it predicted wrongly.
+    left: Option<(u64, u64)>,
+    /// The version with probabilities that it comes from.
+    calibrated: Option<u64>,
 }
 
 /// All models of a folder.
@@ -352,9 +374,17 @@ impl Registry {
                 if let Some(entry) = known {
                     self.take_up(name, &state, &mut manifest, entry, &bytes)
                 } else {
-                    let keys = manifest.versions.last().and_then(|last| self.last_keys(name, &state, last));
-                    let source = (bytes.as_slice(), "file".to_owned(), Some(sum.clone()));
-                    self.next(name, &state, &mut manifest, source, Way::default(), keys.as_deref())
+                    let left = manifest.versions.last().and_then(|last| self.left(name, &state, last));
+                    let start = Start {
+                        bytes: &bytes,
+                        origin: "file".to_owned(),
+                        from: None,
+                        seen: Some(sum.clone()),
+                        keys: left.as_ref().and_then(|left| left.keys.as_deref()),
+                        left: left.as_ref().map(|left| (left.n_learned, left.n_errors)),
+                        calibrated: None,
+                    };
+                    self.next(name, &state, &mut manifest, start, Way::default())
                 }
             }
         };
@@ -379,15 +409,16 @@ impl Registry {
         self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(slot));
     }
 
-    /// The keys that a version leaves which is replaced before it was taken up.
-    fn last_keys(&self, name: &str, state: &State, entry: &Entry) -> Option<Vec<u8>> {
+    /// What a version leaves which is replaced before it was taken up.
+    fn left(&self, name: &str, state: &State, entry: &Entry) -> Option<Sealed> {
         let model = read_plain(&state.path(entry.version, "model")).ok()?;
         let version = Version::new(name, state, entry.clone(), &model).ok()?;
         if !entry.begun && !version.has_files() {
-            return state.keys(entry).ok()?;
+            let keys = state.keys(entry).ok()?;
+            return Some(Sealed { n_learned: 0, n_errors: 0, model: None, keys });
         }
         match self.recover(&version, state, entry.begun) {
-            Ok(recovered) => recovered.keys(),
+            Ok(recovered) => Some(recovered.sealed()),
             Err(problem) => {
                 let (number, why) = (entry.version, problem.detail());
                 self.warn(name, &format!("the idempotency keys of version {number} are lost: {why}"));
@@ -452,10 +483,10 @@ impl Registry {
         name: &str,
         state: &State,
         manifest: &mut Manifest,
-        (bytes, origin, seen): (&[u8], String, Option<String>),
+        start: Start<'_>,
         way: Way,
-        keys: Option<&[u8]>,
     ) -> Result<Version, Problem> {
+        let Start { bytes, origin, from, seen, keys, left, calibrated } = start;
         let last = manifest.versions.last();
         // Whether classes may grow is the model's, until a version says otherwise.
         let grow_classes = way.grow_classes.or(last.and_then(|last| last.way.grow_classes));
@@ -463,6 +494,11 @@ impl Registry {
             version: last.map_or(1, |entry| entry.version + 1),
             sha256: sha256(bytes),
             origin,
+            from,
+            made: now(),
+            learned: None,
+            errors: None,
+            calibrated,
             way: Way { grow_classes, ..way },
             keys: keys.map(sha256),
             begun: false,
@@ -470,10 +506,24 @@ impl Registry {
         let version = Version::new(name, state, entry.clone(), bytes)?;
         let mut next = manifest.clone();
         state.begin(&entry, bytes, keys)?;
+        if let Some(last) = next.versions.last_mut() {
+            (last.learned, last.errors) = left.unzip();
+        }
         next.versions.push(entry);
         next.seen = seen.unwrap_or(next.seen);
-        let n_old = next.versions.len().saturating_sub(self.config().limits.versions.max(1));
-        let old: Vec<Entry> = next.versions.drain(..n_old).collect();
+        // The first is what can always be gone back to.
+        let may_go = |entry: &Entry| entry.version > 1;
+        let n_later = next.versions.iter().filter(|entry| may_go(entry)).count();
+        let mut n_old = n_later.saturating_sub(self.config().limits.versions.max(1));
+        let mut old = Vec::new();
+        next.versions.retain(|entry| {
+            let goes = n_old > 0 && may_go(entry);
+            if goes {
+                n_old -= 1;
+                old.push(entry.clone());
+            }
+            !goes
+        });
         state.write(&next)?;
         for entry in &old {
             state.remove(entry);
@@ -549,18 +599,21 @@ impl Registry {
             // A copy of it would drive an older version out.
             return Ok((version.entry.version, false));
         }
-        let (bytes, origin, seen) = match source {
-            Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), Some(sum.clone())),
+        let (bytes, origin, from, seen) = match source {
+            Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), None, Some(sum.clone())),
             Source::Old(number) => {
-                (self.file_of(slot, &manifest, *number)?, format!("version {number}"), None)
+                (self.file_of(slot, &manifest, *number)?, format!("version {number}"), Some(*number), None)
             }
             Source::Learned => {
                 let model = sealed.as_ref().and_then(|sealed| sealed.left.model.as_ref());
                 let number = old.as_ref().map_or(0, |version| version.entry.version);
                 let origin = format!("learned on top of version {number}");
-                (model.map(Model::to_bytes).unwrap_or_default(), origin, None)
+                (model.map(Model::to_bytes).unwrap_or_default(), origin, Some(number), None)
             }
         };
+        let is_calibrated = is_kept && old.as_ref().is_ok_and(|old| old.base.calibration().is_some());
+        let before = manifest.versions.iter().find(|entry| Some(entry.version) == from);
+        let calibrated = if is_calibrated { from } else { before.and_then(|entry| entry.calibrated) };
         // What stood in the way of serving is not looked at again.
         let seen = seen.or_else(|| old.is_err().then(|| lock(&slot.file).1.clone()));
         let keys = match (&sealed, manifest.versions.last()) {
@@ -569,17 +622,19 @@ impl Registry {
             (None, None) => None,
         };
         // Before the old version is replaced, as it does not tell afterwards.
-        let left = old.as_ref().ok().filter(|old| !is_kept && old.is_learning());
-        let left = left.map_or_else(String::new, |old| {
+        let lost = old.as_ref().ok().filter(|old| !is_kept && old.is_learning());
+        let lost = lost.map_or_else(String::new, |old| {
             format!("; what was learned on top of version {} is not part of it", old.entry.version)
         });
         let about = match source {
-            Source::File(..) => format!("the new file{left}"),
-            Source::Old(_) => format!("{origin} again{left}"),
+            Source::File(..) => format!("the new file{lost}"),
+            Source::Old(_) => format!("{origin} again{lost}"),
             Source::Learned => format!("what was {origin}"),
         };
-        let version =
-            self.next(&slot.name, &slot.state, &mut manifest, (&bytes, origin, seen), way, keys.as_deref())?;
+        let left = sealed.as_ref().map(|sealed| (sealed.left.n_learned, sealed.left.n_errors));
+        let (bytes, keys) = (&bytes[..], keys.as_deref());
+        let start = Start { bytes, origin, from, seen, keys, left, calibrated };
+        let version = self.next(&slot.name, &slot.state, &mut manifest, start, way)?;
         let number = version.entry.version;
         self.tell(&slot.name, &format!("version {number} is served now: {about}"));
         *slot.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(version));

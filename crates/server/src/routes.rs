@@ -96,6 +96,7 @@ pub(crate) enum Gives {
     Predictions,
     Explanations,
     Receipt,
+    Versions,
     ModelFile,
     /// The number of a version that did not exist before.
     NewVersion,
@@ -154,7 +155,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json progress "The progressive error of what was learned"
     POST "/v1/models/{name}/evaluate" "evaluate" PREDICT LabelledRows Json evaluate "The error on rows with labels"
     GET "/v1/models/{name}/file" "admin" ADMIN Nothing ModelFile file "The model file, with all that was learned"
-    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Json versions "All versions that are kept"
+    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Versions versions "All versions that are kept"
     POST "/v1/models/{name}/versions" "admin" ADMIN Making NewVersion new_version "A new version of what was learned, or of an older one"
     GET "/v1/models/{name}/versions/{version}/file" "admin" ADMIN Nothing ModelFile version_file "The model file of a version"
     GET "/v2" "other" OPEN Nothing Json server_metadata "The server, as the Open Inference Protocol has it"
@@ -775,8 +776,26 @@ async fn file(State(app): Shared, At(name): At<String>) -> Answer {
 
 async fn versions(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
-    let current = slot.current().ok().map(|version| version.entry.version);
-    let entries = work(true, move || Ok(slot.entries())).await?;
+    let served = slot.current().ok();
+    let current = served.as_ref().map(|version| version.entry.version);
+    let mut entries = work(true, move || Ok(slot.entries())).await?;
+    if let Some(version) = served
+        && let Some(entry) =
+            entries.iter_mut().find(|entry| Some(entry.version) == current && entry.learned.is_none())
+    {
+        let published = version.published();
+        (entry.learned, entry.errors) = (Some(published.learned), Some(published.errors));
+    }
+    let entries: Vec<Value> = entries
+        .iter()
+        .map(|entry| {
+            let mut listed = json!(entry);
+            if let (Some(learned @ 1..), Some(errors)) = (entry.learned, entry.errors) {
+                listed["progressive-error"] = json!(errors as f64 / learned as f64);
+            }
+            listed
+        })
+        .collect();
     Ok(Json(json!({"model": name, "current": current, "versions": entries})).into_response())
 }
 

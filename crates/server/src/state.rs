@@ -55,6 +55,21 @@ pub(crate) struct Entry {
     pub(crate) sha256: String,
     /// Where it came from.
     pub(crate) origin: String,
+    /// The version that it came from; none if it was a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<u64>,
+    /// When it was made, in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) made: Option<String>,
+    /// Rows that were learned on top of its file, once another version has taken its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) learned: Option<u64>,
+    /// Of these, how many were predicted wrongly before they were learned from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) errors: Option<u64>,
+    /// The version with probabilities that it came from, if it lost them by learning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calibrated: Option<u64>,
     #[serde(flatten)]
     pub(crate) way: Way,
     /// The SHA-256 of the keys that earlier versions have acknowledged, if there are any.

@@ -1091,3 +1091,79 @@ fn refusals_are_noted_once_in_a_while_and_counted() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn versions_say_when_they_were_made_from_what_and_what_they_learned() {
+    let mut bench = Bench::new(&[("pets", pets())]);
+    let teach = |bench: &Bench| {
+        bench
+            .post("/v1/models/pets/learn", "text/csv", "legs,weight,label\n0,9,fish\n4,3.5,cat\n")
+            .ok()
+            .value()
+    };
+    let receipt = teach(&bench);
+    bench.json("/v1/models/pets/versions", "").ok();
+    bench.json("/v1/models/pets/versions", "{\"of\": 1}").ok();
+    teach(&bench);
+    teach(&bench);
+    let listed = |bench: &Bench| bench.get("/v1/models/pets/versions").ok().value()["versions"].clone();
+    soon("it is published", || listed(&bench)[2]["learned"] == 4);
+    for turn in 0..2 {
+        let versions = listed(&bench);
+        let [first, second, third] = [0, 1, 2].map(|place| &versions[place]);
+        assert_eq!((&first["from"], &first["learned"]), (&Value::Null, &2.into()), "{turn}: {versions}");
+        assert_eq!(first["errors"], receipt["errors-so-far"], "{versions}");
+        let share = receipt["errors-so-far"].as_f64().unwrap() / 2.0;
+        assert_eq!(first["progressive-error"], share, "{versions}");
+        assert_eq!((&second["from"], &second["learned"]), (&1.into(), &0.into()), "{versions}");
+        assert!(second["progressive-error"].is_null(), "{versions}");
+        assert_eq!((&third["from"], &third["learned"]), (&1.into(), &4.into()), "{versions}");
+        for version in [first, second, third] {
+            let made = version["made"].as_str().unwrap();
+            assert!(made.starts_with("20") && made.len() == 20 && made.ends_with('Z'), "{made}");
+        }
+        bench.stop();
+        bench = Bench::at(&bench.folder.clone(), |_| {});
+    }
+    // What a version learned is known, too, if its file is replaced while no server runs.
+    bench.stop();
+    std::fs::write(bench.folder.join("pets.model"), model_of("iris.csv", perceptron())).unwrap();
+    let bench = Bench::at(&bench.folder.clone(), |_| {});
+    assert_eq!(listed(&bench)[2]["learned"], 4);
+    let described = bench.get("/openapi.json").ok().value();
+    let of_version =
+        &described["components"]["schemas"]["Versions"]["properties"]["versions"]["items"]["properties"];
+    for name in ["made", "from", "learned", "errors", "progressive-error", "calibrated"] {
+        assert!(of_version[name].is_object(), "{name}");
+    }
+}
+
+#[test]
+fn the_first_version_stays_and_has_the_probabilities() {
+    let iris = calibrated(&Source::file(crate::bench::bundled("iris.csv")));
+    let bench = Bench::with(&[("iris", iris)], |config| config.limits.versions = 2);
+    let (row, asked) = ("[5.1, 3.5, 1.4, 0.2]", "/v1/models/iris/predict?probabilities");
+    let [learn, versions] = ["learn", "versions"].map(|what| format!("/v1/models/iris/{what}"));
+    for number in 2..6 {
+        bench.json(&learn, r#"{"rows": [[5.1, 3.5, 1.4, 0.2]], "labels": ["setosa"]}"#).ok();
+        assert_eq!(bench.json(&versions, "").ok().value()["version"], number);
+        // The version is what was learned, and has learned nothing itself.
+        let refused = bench.json(asked, row).value();
+        assert_eq!(refused["code"], "not-calibrated");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("has learned online since version 1"), "{refused}");
+        let help = refused["help"].as_str().unwrap();
+        assert!(help.contains("{\"of\": 1}") && help.contains("--calibrate platt"), "{help}");
+    }
+    let listed = bench.get(&versions).ok().value();
+    let numbers: Vec<u64> = listed["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["version"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 4, 5]);
+    bench.json(&versions, "{\"of\": 1}").ok();
+    bench.json(asked, row).ok();
+    assert_eq!(bench.json(&versions, "{\"of\": 3}").code(), "no-version");
+}
