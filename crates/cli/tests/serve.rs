@@ -292,7 +292,7 @@ fn the_lines_of_documents_do_what_they_show() {
     let block =
         readme.split("```sh\nrosenblatt serve").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let page = include_str!("../../../docs/serve.md");
-    for (text, n_expected) in [(block, 2), (page, 10)] {
+    for (text, n_expected) in [(block, 2), (page, 14)] {
         let bench = Bench::new();
         let server = Server::without_folder(&bench);
         let mut n_lines = 0;

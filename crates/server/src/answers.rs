@@ -4,6 +4,7 @@
 //! Objects and columns are those of the command line's `predict`.
 
 use crate::bodies::{self, Kind};
+use crate::columns::Unknown;
 use crate::config::Limits;
 use crate::live::Published;
 use crate::problem::{Problem, with_flags};
@@ -38,6 +39,8 @@ pub(crate) struct Answers<'m> {
     pub(crate) shares: Vec<f64>,
     pub(crate) scores: Vec<f64>,
     explanations: Vec<String>,
+    /// Columns of the rows that the model does not know.
+    unknown: Unknown,
 }
 
 /// How answers are written.
@@ -114,6 +117,7 @@ impl<'m> Answers<'m> {
             shares: Vec::new(),
             scores: Vec::new(),
             explanations: Vec::new(),
+            unknown: Unknown::default(),
         };
         if data.visit(Ask { answers: &mut answers, data, calibration }) {
             Ok(answers)
@@ -136,8 +140,9 @@ impl<'m> Answers<'m> {
         }
     }
 
-    /// An object for each row, one after the other with `between` after all but the last.
-    fn objects(&self, out: &mut String, between: char) {
+    /// An object for each row, one after the other with `between` after all but the last. If `named`, each names the columns of
+    /// its row that the model does not know.
+    fn objects(&self, out: &mut String, between: char, named: bool) {
         let quoted = |name: &String| serde_json::to_string(name).unwrap_or_default();
         let names: Vec<String> = self.model.labels().names().iter().map(quoted).collect();
         let n_scores = self.scores.len().checked_div(self.n_classified()).unwrap_or(0);
@@ -146,8 +151,10 @@ impl<'m> Answers<'m> {
             if row > 0 {
                 out.push(between);
             }
+            let unknown = if named { self.unknown.of_row(row) } else { &[] };
+            let unknown = unknown_columns(unknown);
             let Some(class) = class else {
-                let _ = write!(out, "{{\"{}\":null,\"left-out\":\"missing\"}}", self.what());
+                let _ = write!(out, "{{\"{}\":null,\"left-out\":\"missing\"{unknown}}}", self.what());
                 continue;
             };
             // Writing to a string cannot fail.
@@ -174,6 +181,7 @@ impl<'m> Answers<'m> {
                 out.push(',');
                 out.push_str(explanation);
             }
+            out.push_str(&unknown);
             out.push('}');
             place += 1;
         }
@@ -214,12 +222,13 @@ impl<'m> Answers<'m> {
         let mut out = String::new();
         match form {
             Form::Json => {
-                let _ = write!(out, "{{{preface},\"predictions\":[");
-                self.objects(&mut out, ',');
+                let unknown = unknown_columns(&self.unknown.names());
+                let _ = write!(out, "{{{preface}{unknown},\"predictions\":[");
+                self.objects(&mut out, ',', false);
                 out.push_str("]}");
             }
             Form::JsonLines => {
-                self.objects(&mut out, '\n');
+                self.objects(&mut out, '\n', true);
                 out.push('\n');
             }
             Form::Csv => self.csv(&mut out),
@@ -302,24 +311,36 @@ pub(crate) fn answered(
     if let Some(tagger) = published.model.tagger() {
         return sentences::answered(tagger, body, wish, written, limits);
     }
-    let data = bodies::to_predict(&published.model, body.0, body.1, limits)?;
-    let answers = Answers::new(version, published, &data, wish)?;
+    let (data, unknown) = bodies::to_predict(&published.model, body.0, body.1, limits)?;
+    let answers = Answers { unknown, ..Answers::new(version, published, &data, wish)? };
     Ok((answers.written(written.0, written.1)?, answers.classes.len() as u64))
+}
+
+/// A member of a JSON object that names columns which the model does not know, if there are any.
+fn unknown_columns(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(",\"unknown-columns\":{}", json!(names)) }
 }
 
 /// Why there are no probabilities, and what there is instead.
 fn no_probabilities(version: &Version, learned: u64) -> Problem {
-    if learned == 0 || version.base.calibration().is_none() {
+    let is_its_own = version.base.calibration().is_some();
+    let own = is_its_own.then_some(version.entry.version);
+    let Some(number) = own.or(version.entry.calibrated) else {
         let help = "ask for scores (`?scores`), or train the model again with {calibrate=platt}";
         return Problem::from(Error::NotCalibrated).with_help(with_flags(&help.into()));
-    }
-    let number = version.entry.version;
-    let examples = if learned == 1 { "1 example".to_owned() } else { format!("{learned} examples") };
-    let message =
-        format!("the model has learned {examples} online since, and probabilities are not fitted online");
-    Problem::new("not-calibrated", message).with_help(format!(
-        "ask for scores (`?scores`), or go back to version {number}, without what was learned: POST its versions {{\"of\": {number}}}"
-    ))
+    };
+    let since = match learned {
+        _ if !is_its_own => format!("online since version {number}"),
+        1 => "1 example online since".to_owned(),
+        _ => format!("{learned} examples online since"),
+    };
+    let message = format!("the model has learned {since}, and probabilities are not fitted online");
+    let help = "ask for scores (`?scores`); or train the model again with what it learned and {calibrate=platt}, and send \
+                the file";
+    let back = format!(
+        "or go back to version {number}, if it is kept, without what was learned: POST its versions {{\"of\": {number}}}"
+    );
+    Problem::new("not-calibrated", message).with_help(format!("{}; {back}", with_flags(&help.into())))
 }
 
 struct Ask<'a, 'm> {

@@ -1,6 +1,7 @@
 //! From a body to rows. Every body becomes one of the data crate's own formats, and is read by its readers as a file
 //! would be: the same bytes mean the same rows everywhere. JSON is taken apart no further than into rows.
 
+use crate::columns::{self, Unknown};
 use crate::config::Limits;
 use crate::problem::{Problem, with_flags};
 use rosenblatt::recipe::Ongoing;
@@ -106,12 +107,17 @@ pub fn unpacked<'a>(
 }
 
 /// Rows of which classes or numbers are to be predicted.
-pub fn to_predict(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+pub fn to_predict(
+    model: &Model,
+    kind: Kind,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(Dataset, Unknown), Problem> {
     if model.task() == Task::Tags {
         model.check_task(Task::Classes)?;
     }
-    let (format, text) = readable(model, kind, bytes, false)?;
-    read(&text, &model.to_predict(options(format, limits)), limits)
+    let (format, text, unknown) = readable(model, kind, bytes, false)?;
+    Ok((read(&text, &model.to_predict(options(format, limits)), limits)?, unknown))
 }
 
 /// The same of rows that were taken apart before, each in JSON.
@@ -120,12 +126,19 @@ pub fn rows_to_predict(model: &Model, rows: &[String], limits: &Limits) -> Resul
         model.check_task(Task::Classes)?;
     }
     let document = Document { rows: rows.iter().map(|row| Raw(row)).collect(), labels: None };
-    let (format, text) = document.lines(Some(&model.schema_of_rows()), false)?;
+    let schema = model.schema_of_rows();
+    let (format, text) = document.lines(Some(&schema), false)?;
+    columns::check(&text, &schema, false, false)?;
     read(&text, &model.to_predict(options(Some(format), limits)), limits)
 }
 
 /// Rows to be learned from.
-pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+pub fn to_learn(
+    base: &Model,
+    kind: Kind,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(Dataset, Unknown), Problem> {
     if base.task() != Task::Classes {
         let message = format!(
             "this model {}, and only models that classify rows go on learning in the server",
@@ -139,7 +152,7 @@ pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Resu
         };
         return Err(Problem::new("cannot-learn", message).with_help(with_flags(&help.into())));
     }
-    let (format, text) = readable(base, kind, bytes, true)?;
+    let (format, text, unknown) = readable(base, kind, bytes, true)?;
     let how = Ongoing::reading(base, with_label(base, options(format, limits)));
     let data = read(&text, &how, limits)?;
     if data.labels().names() == ["?"] {
@@ -148,15 +161,20 @@ pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Resu
             "the rows have no labels, and nothing can be learned from them",
         ));
     }
-    Ok(data)
+    Ok((data, unknown))
 }
 
 /// Rows to measure a model on.
-pub fn to_evaluate(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
-    let (format, text) = readable(model, kind, bytes, true)?;
+pub fn to_evaluate(
+    model: &Model,
+    kind: Kind,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(Dataset, Unknown), Problem> {
+    let (format, text, unknown) = readable(model, kind, bytes, true)?;
     let classes = (model.task() == Task::Classes).then(|| model.labels().names().to_vec());
     let how = ReadOptions { classes, ..model.to_evaluate(with_label(model, options(format, limits))) };
-    read(&text, &how, limits)
+    Ok((read(&text, &how, limits)?, unknown))
 }
 
 /// What helps if there are more rows than a request may have.
@@ -191,22 +209,27 @@ fn read(text: &[u8], how: &ReadOptions, limits: &Limits) -> Result<Dataset, Prob
     Ok(data)
 }
 
-/// The body as a format that the data crate reads.
+/// The body as a format that the data crate reads, and the columns of its objects that the model does not know.
 fn readable<'a>(
     model: &Model,
     kind: Kind,
     bytes: &'a [u8],
     labelled: bool,
-) -> Result<(Option<&'static str>, Cow<'a, [u8]>), Problem> {
-    match kind {
-        Kind::Data(format) => Ok((format, Cow::Borrowed(bytes))),
-        Kind::JsonLines => Ok((Some("jsonl"), Cow::Borrowed(bytes))),
+) -> Result<(Option<&'static str>, Cow<'a, [u8]>, Unknown), Problem> {
+    let schema = model.schema_of_rows();
+    let (format, text) = match kind {
+        Kind::Data(format) => return Ok((format, Cow::Borrowed(bytes), Unknown::default())),
+        Kind::JsonLines => ("jsonl", Cow::Borrowed(bytes)),
         Kind::Json => {
-            let document = Document::parse(bytes)?;
-            let (format, text) = document.lines(Some(&model.schema_of_rows()), labelled)?;
-            Ok((Some(format), Cow::Owned(text)))
+            let (format, text) = Document::parse(bytes)?.lines(Some(&schema), labelled)?;
+            (format, Cow::Owned(text))
         }
-    }
+    };
+    let unknown = match format {
+        "jsonl" => columns::check(&text, &schema, labelled, kind == Kind::JsonLines)?,
+        _ => Unknown::default(),
+    };
+    Ok((Some(format), text, unknown))
 }
 
 /// The sentences of a JSON document as a format that the data crate reads: lists of tokens, objects with them, or texts

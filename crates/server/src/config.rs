@@ -50,7 +50,7 @@ pub struct Limits {
     pub idle: Duration,
     /// How long it may take to end once the server was asked to stop.
     pub drain: Duration,
-    /// Versions of a model that are kept; older ones are removed, with what was learned on top of them.
+    /// Versions of a model that are kept besides the first; older ones are removed, with what was learned on top of them.
     pub versions: usize,
     /// Idempotency keys that are remembered for each model.
     pub keys: usize,

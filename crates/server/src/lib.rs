@@ -17,6 +17,7 @@ mod access;
 mod answers;
 #[doc(hidden)]
 pub mod bodies;
+mod columns;
 mod config;
 mod connections;
 mod live;
@@ -25,6 +26,7 @@ mod metrics;
 mod openapi;
 pub mod playground;
 mod problem;
+mod refusals;
 mod registry;
 mod routes;
 #[doc(hidden)]
@@ -42,6 +44,7 @@ pub use problem::Problem;
 
 use access::Tokens;
 use metrics::Metrics;
+use refusals::Refusals;
 use registry::Registry;
 use routes::App;
 use std::io;
@@ -94,6 +97,7 @@ impl Server {
             registry: Arc::new(registry),
             metrics,
             tokens,
+            refusals: Refusals::default(),
             stopping: AtomicBool::new(false),
         };
         Ok(Self { runtime, listener, tls, app: Arc::new(app) })
@@ -165,6 +169,7 @@ async fn look(app: Arc<App>) {
         tokio::time::sleep(app.config.reload).await;
         let registry = Arc::clone(&app.registry);
         let _ = tokio::task::spawn_blocking(move || registry.look()).await;
+        app.refusals.look(&app.config.journal);
     }
 }
 

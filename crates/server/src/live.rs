@@ -39,6 +39,9 @@ const CLASS_BYTES: usize = 256;
 const CLASSES_NAMED: usize = 10;
 /// What stands between a key and the checksum of its body in the log; no header can hold it.
 const MARK: char = '\0';
+/// What helps if the log could not be flushed.
+const REOPEN: &str =
+    "check the disk of the folder of models, and start the server again: it then reads the log";
 /// The most requests and bytes of one group.
 const GROUP_REQUESTS: usize = 1024;
 const GROUP_BYTES: usize = 8 << 20;
@@ -111,6 +114,8 @@ pub(crate) struct Lesson {
 pub(crate) struct Sealed {
     /// Examples that it learned.
     pub(crate) n_learned: u64,
+    /// Of these, how many it predicted wrongly before it learned from them.
+    pub(crate) n_errors: u64,
     /// What was learned, if it was asked for.
     pub(crate) model: Option<Model>,
     /// All keys that were acknowledged, if there are any.
@@ -146,6 +151,13 @@ pub(crate) struct Places {
     /// How far the log is acknowledged.
     pub(crate) acknowledged: PathBuf,
     pub(crate) snapshot: PathBuf,
+}
+
+impl Places {
+    /// A file of the version, as messages name it: from the folder of models.
+    fn named(&self, kind: &str) -> String {
+        format!("`{}.serve/{}.{kind}`", self.name, self.version)
+    }
 }
 
 /// What is kept of idempotency keys: the answer, and what was sent.
@@ -202,7 +214,7 @@ pub(crate) struct Learner {
     failed: bool,
     /// Why what was learned is no model any more, if that is so.
     overflowed: Option<Problem>,
-    /// The refusal that was noted last.
+    /// What was noted last.
     noted: String,
     unsynced: bool,
     snapshot_bytes: u64,
@@ -233,7 +245,7 @@ fn pack(preface: &Preface, state: &[u8]) -> Vec<u8> {
 fn unpack(bytes: &[u8]) -> Result<(Preface, &[u8]), &'static str> {
     let content = match bytes.split_last_chunk::<32>() {
         Some((content, sum)) if Sha256::digest(content).as_slice() == sum => content,
-        _ => return Err("the snapshot does not match its checksum"),
+        _ => return Err("does not match its checksum"),
     };
     let parts = || {
         let rest = content.strip_prefix(SNAPSHOT_MAGIC)?;
@@ -241,7 +253,7 @@ fn unpack(bytes: &[u8]) -> Result<(Preface, &[u8]), &'static str> {
         let (preface, state) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         Some((serde_json::from_slice(preface).ok()?, state))
     };
-    parts().ok_or("the snapshot is whole, and another build wrote it")
+    parts().ok_or("is whole, and another build wrote it, which can serve it")
 }
 
 /// What was found when a version was taken up again.
@@ -256,8 +268,14 @@ pub(crate) struct Recovered {
 }
 
 impl Recovered {
+    /// What the version leaves to the next one, which does not go on from what it learned.
+    pub(crate) fn sealed(&self) -> Sealed {
+        let totals = self.ongoing.totals();
+        Sealed { n_learned: totals.rounds, n_errors: totals.errors, model: None, keys: self.keys() }
+    }
+
     /// All keys that were acknowledged, if there are any.
-    pub(crate) fn keys(&self) -> Option<Vec<u8>> {
+    fn keys(&self) -> Option<Vec<u8>> {
         self.keys.to_bytes()
     }
 }
@@ -272,32 +290,38 @@ pub(crate) fn recover(
     common: &Common,
 ) -> Result<Recovered, Problem> {
     let note = |what: &str| common.config.journal.warn(&format!("model {}: {what}", places.name));
+    let of = |kind: &str| places.named(kind);
     let (mut ongoing, mut keys, mut next, snapshot_bytes) = match read_plain(&places.snapshot) {
         Ok(bytes) => {
-            let (preface, state) = unpack(&bytes).map_err(damaged)?;
-            let ongoing = Ongoing::restore(recipe, Arc::clone(base), state)
-                .map_err(|error| damaged(format!("the snapshot cannot be gone on from: {error}")))?;
+            let (preface, state) = unpack(&bytes)
+                .map_err(|what| damaged(format!("{}, the snapshot, {what}", of("snapshot"))))?;
+            let ongoing = Ongoing::restore(recipe, Arc::clone(base), state).map_err(|error| {
+                damaged(format!("{}, the snapshot, cannot be gone on from: {error}", of("snapshot")))
+            })?;
             (ongoing, preface.keys, preface.next, bytes.len() as u64)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let keys = inherited()?.as_deref().map(serde_json::from_slice).transpose();
-            let keys = keys.map_err(|_| damaged("the keys that were acknowledged before cannot be read"))?;
+            let keys = keys.map_err(|_| {
+                damaged(format!("{}, the idempotency keys of earlier versions, cannot be read", of("keys")))
+            })?;
             (Ongoing::begin(recipe, Arc::clone(base))?, keys.unwrap_or_default(), 0, 0)
         }
-        Err(error) => return Err(damaged(format!("the snapshot cannot be read: {error}"))),
+        Err(error) => {
+            return Err(damaged(format!("{}, the snapshot, cannot be read: {error}", of("snapshot"))));
+        }
     };
     // Those of old snapshots do not say which version they are of.
     let unnumbered = keys.known.values_mut().filter(|(_, receipt)| receipt.version == 0);
     unnumbered.for_each(|(_, receipt)| receipt.version = places.version);
     let covered = next;
-    let version = places.version;
     let acknowledged = match read_plain(&places.acknowledged) {
         Ok(bytes) => Some(Acknowledged::read(&bytes).ok_or_else(|| {
-            damaged(format!("`{version}.acknowledged`, which tells how long the log must be, is damaged"))
+            damaged(format!("{}, which tells how long the log must be, is damaged", of("acknowledged")))
         })?),
         // Older servers did not write it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(damaged(format!("`{version}.acknowledged` cannot be read: {error}"))),
+        Err(error) => return Err(damaged(format!("{} cannot be read: {error}", of("acknowledged")))),
     };
     let mut rows_in_log = 0;
     let replayed = open_plain(&places.log).map_err(LogError::from).and_then(|file| {
@@ -323,13 +347,18 @@ pub(crate) fn recover(
     });
     let log = match replayed {
         Ok(found) if found.first > covered || found.next < covered => {
-            return Err(damaged("the log and the snapshot do not meet; examples are missing"));
+            return Err(damaged(format!(
+                "{} and {}, the log and the snapshot, do not meet; examples are missing",
+                of("log"),
+                of("snapshot")
+            )));
         }
         Ok(found) if acknowledged.is_some_and(|acknowledged| found.next < acknowledged) => {
             let missing = acknowledged.unwrap_or_default() - found.next;
             let records = if missing == 1 { "record was" } else { "records were" };
             return Err(damaged(format!(
-                "the end of `{version}.log` is missing: {missing} more {records} acknowledged than it has"
+                "the end of {} is missing: {missing} more {records} acknowledged than it has",
+                of("log")
             )));
         }
         Ok(found) => {
@@ -337,13 +366,16 @@ pub(crate) fn recover(
                 let known =
                     if acknowledged.is_some() { " after all that was acknowledged and flushed" } else { "" };
                 note(&format!(
-                    "the last {} bytes of the log of version {version} are a record that was cut off{known}; they are taken away",
-                    found.torn
+                    "the last {} bytes of {} are a record that was cut off{known}; they are taken away",
+                    found.torn,
+                    of("log")
                 ));
             }
             if acknowledged.is_none() {
                 note(&format!(
-                    "`{version}.acknowledged` is missing, as after an older server: whether the end of `{version}.log` is missing, too, is not known"
+                    "{} is missing, as after an older server: whether the end of {} is missing, too, is not known",
+                    of("acknowledged"),
+                    of("log")
                 ));
             }
             next = found.next;
@@ -352,11 +384,14 @@ pub(crate) fn recover(
         Err(LogError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             // A log is there from the first example on.
             if has_begun || snapshot_bytes > 0 || acknowledged.is_some_and(|acknowledged| acknowledged > 0) {
-                return Err(damaged("the log is gone, and with it what was learned since the last snapshot"));
+                return Err(damaged(format!(
+                    "{}, the log, is gone, and with it what was learned since the last snapshot",
+                    of("log")
+                )));
             }
             None
         }
-        Err(error) => return Err(damaged(format!("`{}.log`: {error}", places.version))),
+        Err(error) => return Err(damaged(format!("{}: {error}", of("log")))),
     };
     Ok(Recovered { ongoing, keys, next, log, rows_in_log, snapshot_bytes })
 }
@@ -476,9 +511,10 @@ impl Learner {
                 }
                 Some(Wish::Seal { with_model, reply, verdict }) => {
                     let model = with_model.then(|| self.model()).transpose();
-                    let n_learned = self.ongoing.totals().rounds;
+                    let totals = self.ongoing.totals();
+                    let (n_learned, n_errors) = (totals.rounds, totals.errors);
                     let keys = self.keys.to_bytes();
-                    let _ = reply.send(model.map(|model| Sealed { n_learned, model, keys }));
+                    let _ = reply.send(model.map(|model| Sealed { n_learned, n_errors, model, keys }));
                     // Comes to an error if there is no next version.
                     if verdict.recv().is_ok() {
                         return;
@@ -537,15 +573,15 @@ impl Learner {
                     "go back to version {}, without what was learned on top of it: POST its versions {{\"of\": {0}}}",
                     self.places.version
                 ));
-                self.note(&problem);
+                self.note(&format!("nothing was learned: {}", problem.detail()));
                 self.overflowed = Some(problem);
             }
         }
     }
 
-    /// Tells the operator of a refusal, once.
-    fn note(&mut self, problem: &Problem) {
-        let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
+    /// Notes what no client is answered with, once.
+    fn note(&mut self, what: &str) {
+        let line = format!("model {}: {what}", self.places.name);
         if line != self.noted {
             self.common.config.journal.warn(&line);
             self.noted = line;
@@ -575,7 +611,6 @@ impl Learner {
             }
             let n_waiting: usize = written.iter().map(|lesson| lesson.data.len()).sum();
             if let Err(problem) = self.check(&lesson, n_waiting, &mut new_classes) {
-                self.note(&problem);
                 let _ = lesson.reply.send(Err(problem));
                 continue;
             }
@@ -614,10 +649,11 @@ impl Learner {
     ) -> Result<(), Problem> {
         let (limits, data) = (&self.common.config.limits, &lesson.data);
         if self.failed {
-            return Err(Problem::new(
-                "log-failed",
-                "the log could not be written or flushed, and is not trusted until it was read again",
-            ));
+            let log = self.places.named("log");
+            let message = format!(
+                "{log}, the log, could not be written or flushed, and is not trusted until it was read again"
+            );
+            return Err(Problem::new("log-failed", message).with_help(REOPEN));
         }
         if let Some(problem) = &self.overflowed {
             return Err(problem.clone());
@@ -695,7 +731,6 @@ impl Learner {
         let n_bytes = bytes.len() as u64;
         bytes.clear();
         if let Err(problem) = outcome {
-            self.note(&problem);
             for lesson in written.drain(..) {
                 let _ = lesson.reply.send(Err(problem.clone()));
             }
@@ -707,12 +742,9 @@ impl Learner {
         for lesson in written.drain(..) {
             self.rows_in_log += lesson.data.len() as u64;
             let receipt = learned(&mut self.ongoing, &lesson.data, self.places.version);
-            match &receipt {
-                Ok(receipt) => {
-                    self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
-                }
-                // Reading the log again meets the same refusal.
-                Err(problem) => self.note(problem),
+            // Reading the log again meets the same refusals.
+            if let Ok(receipt) = &receipt {
+                self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
             }
             let _ = lesson.reply.send(receipt);
         }
@@ -733,8 +765,14 @@ impl Learner {
                     | io::ErrorKind::FileTooLarge
                     | io::ErrorKind::WriteZero
             );
-            let code = if is_full { "full" } else { "log-failed" };
-            return Err(Problem::new(code, format!("the log could not be written: {}", error.kind())));
+            let (code, help) = if is_full {
+                ("full", "free some room on the disk of the folder of models, and send the rows again")
+            } else {
+                ("log-failed", REOPEN)
+            };
+            let message =
+                format!("{}, the log, could not be written: {}", self.places.named("log"), error.kind());
+            return Err(Problem::new(code, message).with_help(help));
         }
         match self.common.config.durability {
             Durability::Fsync => {
@@ -753,13 +791,16 @@ impl Learner {
     /// After a failed flush it is unknown what the disk has: the log is not written to again.
     fn flush_failed(&mut self, error: &io::Error) -> Problem {
         self.failed = true;
-        Problem::new("log-failed", format!("the log could not be flushed: {}", error.kind()))
+        let message =
+            format!("{}, the log, could not be flushed: {}", self.places.named("log"), error.kind());
+        Problem::new("log-failed", message).with_help(REOPEN)
     }
 
     fn sync_late(&mut self) {
         self.unsynced = false;
         if let Err(error) = self.log.sync().and_then(|()| self.acknowledged.set(self.next)) {
-            self.flush_failed(&error);
+            let problem = self.flush_failed(&error);
+            self.note(&format!("nothing more is learned: {}; {REOPEN}", problem.detail()));
         }
     }
 
@@ -774,7 +815,12 @@ impl Learner {
         let preface = Preface { next: self.next, keys };
         let bytes = pack(&preface, &state);
         self.keys = preface.keys;
-        if write_own(&self.places.snapshot, &bytes).is_err() {
+        if let Err(error) = write_file(&self.places.snapshot, &bytes) {
+            let snapshot = self.places.named("snapshot");
+            self.note(&format!(
+                "{snapshot}, the snapshot, could not be written, and the log grows on: {}; free some room on its disk",
+                error.kind()
+            ));
             return;
         }
         self.snapshot_bytes = bytes.len() as u64;
@@ -801,7 +847,7 @@ impl Learner {
 }
 
 /// As much of a name as a message has room for.
-fn cut(name: &str) -> String {
+pub(crate) fn cut(name: &str) -> String {
     let short: String = name.chars().take(60).collect();
     if short.len() < name.len() { format!("{short}...") } else { short }
 }
@@ -906,10 +952,14 @@ mod tests {
 
         /// Teaches one row and gives the code of what went wrong.
         fn teach(&self, learner: &mut Learner, weight: usize) -> Option<&'static str> {
+            self.refusal(learner, weight).map(|problem| problem.code())
+        }
+
+        fn refusal(&self, learner: &mut Learner, weight: usize) -> Option<Problem> {
             let (reply, mut receipt) = oneshot::channel();
             let key = format!("key {weight}");
             learner.commit(vec![Lesson { key, sum: 7, data: self.data(weight), grow: true, reply }]);
-            receipt.try_recv().unwrap().err().map(|problem| problem.code())
+            receipt.try_recv().unwrap().err()
         }
 
         /// The model of these rows, by nothing but learning.
@@ -946,6 +996,31 @@ mod tests {
             drop(learner);
             assert!(bench.recovered_model() == expected, "room {room}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_named_with_a_cure() {
+        let mut bench = Bench::new();
+        let notes = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&notes);
+        let journal = crate::config::Journal::new(move |note| kept.lock().unwrap().push_str(note.text));
+        bench.common.config =
+            Arc::new(Config { journal, durability: Durability::Interval, ..Config::default() });
+        let mut learner = bench.learner();
+        assert_eq!(bench.teach(&mut learner, 1), None);
+        fs::create_dir(&bench.places.snapshot).unwrap();
+        learner.snapshot();
+        assert!(
+            notes.lock().unwrap().contains("`pets.serve/1.snapshot`, the snapshot, could not be written")
+        );
+        bench.faults.lock().unwrap().room = Some(0);
+        let refused = bench.refusal(&mut learner, 2).unwrap();
+        assert!(refused.detail().starts_with("`pets.serve/1.log`, the log, could not be written"));
+        assert!(refused.help().unwrap().contains("free some room"));
+        bench.faults.lock().unwrap().sync = true;
+        learner.sync_late();
+        assert!(notes.lock().unwrap().contains("nothing more is learned: `pets.serve/1.log`"), "{notes:?}");
+        assert!(bench.refusal(&mut learner, 3).unwrap().help().unwrap().contains("start the server again"));
     }
 
     #[test]
@@ -993,7 +1068,11 @@ mod tests {
                 Err(problem) => {
                     assert!(end < n_acknowledged, "{end}: {}", problem.detail());
                     assert_eq!(problem.code(), "damaged");
-                    assert!(problem.detail().contains("`1.log` is missing"), "{}", problem.detail());
+                    assert!(
+                        problem.detail().contains("`pets.serve/1.log` is missing"),
+                        "{}",
+                        problem.detail()
+                    );
                 }
                 Ok(recovered) => {
                     assert!(end >= n_acknowledged, "{end} bytes pass for the whole");

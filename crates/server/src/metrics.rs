@@ -1,6 +1,9 @@
 //! What is counted, in the words of Prometheus.
 
+use crate::registry::lock;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -23,6 +26,8 @@ struct Deed {
 #[derive(Default)]
 pub(crate) struct Metrics {
     deeds: [Deed; DEEDS.len()],
+    /// Refusals, by what was asked and code.
+    refusals: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     pub(crate) rows_predicted: AtomicU64,
     pub(crate) rows_learned: AtomicU64,
     groups: AtomicU64,
@@ -78,6 +83,11 @@ impl Metrics {
         add(&deed.nanos, u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
 
+    /// A request, or a piece of one, was refused.
+    pub(crate) fn refused(&self, deed: &'static str, code: &'static str) {
+        *lock(&self.refusals).entry((deed, code)).or_default() += 1;
+    }
+
     /// Counts a request until what is given back goes away.
     pub(crate) fn in_flight(&self) -> InFlight<'_> {
         add(&self.in_flight, 1);
@@ -97,7 +107,7 @@ impl Metrics {
     }
 
     /// The page that Prometheus reads.
-    pub(crate) fn page(&self, models: &[Gauge], n_not_served: usize) -> String {
+    pub(crate) fn page(&self, models: &[Gauge], n_not_served: usize, n_unread: usize) -> String {
         let mut out = String::new();
         let mut family = |name: &str, kind: &str, help: &str, lines: &mut dyn FnMut(&mut String)| {
             // Writing to a string cannot fail.
@@ -115,6 +125,11 @@ impl Metrics {
                         get(count)
                     );
                 }
+            }
+        });
+        family("problems_total", "counter", "Refusals, by what was asked and code.", &mut |out| {
+            for ((deed, code), count) in &*lock(&self.refusals) {
+                let _ = writeln!(out, "rosenblatt_problems_total{{deed=\"{deed}\",code=\"{code}\"}} {count}");
             }
         });
         family("request_seconds", "histogram", "Time from the whole head to the answer.", &mut |out| {
@@ -152,9 +167,18 @@ impl Metrics {
                 let _ = writeln!(out, "rosenblatt_{name} {}", get(count));
             });
         }
-        family("not_served", "gauge", "Models of the folder that cannot be served.", &mut |out| {
-            let _ = writeln!(out, "rosenblatt_not_served {n_not_served}");
-        });
+        for (name, help, count) in [
+            ("not_served", "Models of the folder that cannot be served.", n_not_served),
+            (
+                "unread",
+                "Files of the folder that cannot be read, while the version before is served.",
+                n_unread,
+            ),
+        ] {
+            family(name, "gauge", help, &mut |out| {
+                let _ = writeln!(out, "rosenblatt_{name} {count}");
+            });
+        }
         let gauges: [(&str, &str, Read); 3] = [
             ("model_version", "The version that is served.", |gauge| gauge.version),
             ("model_learned", "Examples learned on top of the version.", |gauge| gauge.learned),

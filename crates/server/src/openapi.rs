@@ -49,6 +49,7 @@ fn answers(gives: Gives) -> Value {
             json_or_bytes(FORMS.iter().map(|(name, _)| *name), "Predictions")
         }
         Gives::Receipt => json!({"application/json": schema("Receipt"), "application/x-ndjson": bytes()}),
+        Gives::Versions => json!({"application/json": schema("Versions")}),
         Gives::ModelFile => json!({"application/octet-stream": bytes()}),
         Gives::Text => json!({"text/plain": plain("string")}),
         Gives::Page => json!({"text/html": plain("string")}),
@@ -156,6 +157,7 @@ pub(crate) fn document() -> Value {
                     "model": {"type": "string"},
                     "version": {"type": "integer"},
                     "learned": {"type": "integer", "description": "examples that the answer has learned from"},
+                    "unknown-columns": {"type": "array", "items": {"type": "string"}, "description": "columns of the rows that the model does not know and did not use, if there are any"},
                     "predictions": {"type": "array", "items": {"anyOf": [
                         {"type": "object", "required": ["class"], "properties": {
                             "class": {"type": ["string", "null"]},
@@ -184,8 +186,24 @@ pub(crate) fn document() -> Value {
                     "learned": {"type": "integer", "description": "examples that the version has learned from, these included"},
                     "errors-so-far": {"type": "integer", "description": "of these examples, those that were predicted wrongly first"},
                     "new-classes": {"type": "array", "items": {"type": "string"}, "description": "classes of this request that the version had never seen"},
+                    "unknown-columns": {"type": "array", "items": {"type": "string"}, "description": "columns of the rows that the model does not know and did not use, if there are any"},
                     "repeated": {"type": "boolean", "description": "the request had been acknowledged before, and was not learned from again"},
                 }, "additionalProperties": false},
+                "Versions": {"type": "object", "required": ["model", "current", "versions"], "properties": {
+                    "model": {"type": "string"},
+                    "current": {"type": ["integer", "null"], "description": "the version that is served, if one is"},
+                    "versions": {"type": "array", "items": {"type": "object", "required": ["version", "sha256", "origin"], "properties": {
+                        "version": {"type": "integer"},
+                        "sha256": {"type": "string", "description": "of its file"},
+                        "origin": {"type": "string", "description": "where it came from"},
+                        "from": {"type": "integer", "description": "the version that it came from, if it was no file"},
+                        "made": {"type": "string", "format": "date-time"},
+                        "learned": {"type": "integer", "description": "rows that were learned on top of its file, if that is known"},
+                        "errors": {"type": "integer", "description": "of these, those that were predicted wrongly before they were learned from"},
+                        "progressive-error": {"type": "number", "description": "their share, if rows were learned"},
+                        "calibrated": {"type": "integer", "description": "the version with probabilities that it came from, if it lost them by learning"},
+                    }}},
+                }},
                 "Making": {"type": "object", "properties": {
                     "of": {"type": "integer", "description": "the version to go back to; by default, what was learned so far"},
                     "learning": {"$ref": "#/components/schemas/learning"},

@@ -82,6 +82,14 @@ impl Problem {
         self.0.code
     }
 
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status.as_u16()
+    }
+
+    pub(crate) fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
     /// What went wrong, in a sentence.
     pub(crate) fn detail(&self) -> &str {
         &self.0.detail
@@ -90,6 +98,13 @@ impl Problem {
     #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
+        self
+    }
+
+    /// The same, about a row and, if it has one of its own, a line, both from 1.
+    #[must_use]
+    pub(crate) fn at(mut self, row: u64, line: Option<u64>) -> Self {
+        self.0.place = [Some(row), line, None];
         self
     }
 

@@ -13,6 +13,7 @@ use crate::problem::{Problem, with_flags};
 use crate::state::{Entry, Found, Manifest, State, Way, damaged, read_plain, sha256, unwritten};
 use rosenblatt::Model;
 use rosenblatt::files::{Claim, FileError, write_own};
+use rosenblatt::model::Date;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, timeout_at};
 
 /// The most letters of a name.
@@ -48,7 +49,7 @@ pub(crate) struct Version {
 impl Version {
     /// A version of this file, of which nothing was asked yet.
     fn new(name: &str, state: &State, entry: Entry, bytes: &[u8]) -> Result<Self, Problem> {
-        let base = Arc::new(Model::from_bytes(bytes).map_err(|error| no_model(&error))?);
+        let base = Arc::new(Model::from_bytes(bytes).map_err(|error| no_model(name, &error))?);
         let places = Places {
             name: name.to_owned(),
             version: entry.version,
@@ -104,6 +105,7 @@ impl<'a> Seal<'a> {
         // Nothing was learned on top of it, or its thread ended before its time.
         let left = Sealed {
             n_learned: version.published().learned,
+            n_errors: version.published().errors,
             model: with_model.then(|| Model::clone(&version.published().model)),
             keys: state.keys(&version.entry).unwrap_or_default(),
         };
@@ -153,6 +155,26 @@ pub(crate) enum Source<'a> {
     Learned,
 }
 
+/// This moment, as versions have it.
+fn now() -> Option<String> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Date::from_seconds(since.as_secs()).map(|date| date.to_string())
+}
+
+/// What a version begins with.
+struct Start<'a> {
+    bytes: &'a [u8],
+    origin: String,
+    from: Option<u64>,
+    /// The SHA-256 of the file in the folder, if it is that one.
+    seen: Option<String>,
+    keys: Option<&'a [u8]>,
+    /// What the version before it learned, and of that, what it predicted wrongly.
+    left: Option<(u64, u64)>,
+    /// The version with probabilities that it comes from.
+    calibrated: Option<u64>,
+}
+
 /// All models of a folder.
 pub(crate) struct Registry {
     common: Common,
@@ -183,8 +205,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((there.modified().ok(), there.len(), inode))
 }
 
-fn no_model(error: &dyn std::fmt::Display) -> Problem {
-    damaged(format!("the file in the folder cannot be served: {error}"))
+fn no_model(name: &str, error: &dyn std::fmt::Display) -> Problem {
+    damaged(format!("`{name}.model` cannot be served: {error}"))
 }
 
 impl Registry {
@@ -266,7 +288,13 @@ impl Registry {
                 continue;
             }
             let taken = if is_name(name) {
-                self.take(name, read_plain(path), now, false).map_err(|problem| problem.detail().to_owned())
+                self.take(name, read_plain(path), now, false).map_err(|problem| {
+                    let cure = match problem.help().filter(|_| problem.code() != "damaged") {
+                        Some(help) => help,
+                        None => "put a good file in its place; until then, nothing changes",
+                    };
+                    format!("{}; {cure}", problem.detail())
+                })
             } else {
                 Err("a name has 1 to 100 letters, digits, dots, dashes and underscores; rename the file"
                     .to_owned())
@@ -286,6 +314,13 @@ impl Registry {
         for slot in self.slots().into_iter().filter(gone) {
             self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&slot.name);
             slot.retire();
+            let name = &slot.name;
+            self.warn(
+                name,
+                &format!(
+                    "`{name}.model` is gone from the folder, and is served no more; put it back to go on with what it learned"
+                ),
+            );
         }
     }
 
@@ -302,7 +337,7 @@ impl Registry {
             self.place(name, read, stamp);
             return Ok(());
         };
-        let bytes = read.map_err(|error| no_model(&error))?;
+        let bytes = read.map_err(|error| no_model(name, &error))?;
         let sum = sha256(&bytes);
         let is_served = slot.current().is_ok_and(|version| version.entry.sha256 == sum);
         let is_new = lock(&slot.manifest).seen != sum;
@@ -325,7 +360,7 @@ impl Registry {
             Found::Nothing => (Manifest::default(), None),
             Found::Whole(manifest, note) => {
                 if let Some(note) = note {
-                    self.warn(name, note);
+                    self.warn(name, &note);
                 }
                 (manifest, None)
             }
@@ -333,21 +368,34 @@ impl Registry {
         };
         let current = match (problem, read) {
             (Some(problem), _) => Err(problem),
-            (None, Err(error)) => Err(no_model(&error)),
+            (None, Err(error)) => Err(no_model(name, &error)),
             (None, Ok(bytes)) => {
                 let known = manifest.versions.last().cloned().filter(|_| manifest.seen == sum);
                 if let Some(entry) = known {
                     self.take_up(name, &state, &mut manifest, entry, &bytes)
                 } else {
-                    let keys = manifest.versions.last().and_then(|last| self.last_keys(name, &state, last));
-                    let source = (bytes.as_slice(), "file".to_owned(), Some(sum.clone()));
-                    self.next(name, &state, &mut manifest, source, Way::default(), keys.as_deref())
+                    let left = manifest.versions.last().and_then(|last| self.left(name, &state, last));
+                    let start = Start {
+                        bytes: &bytes,
+                        origin: "file".to_owned(),
+                        from: None,
+                        seen: Some(sum.clone()),
+                        keys: left.as_ref().and_then(|left| left.keys.as_deref()),
+                        left: left.as_ref().map(|left| (left.n_learned, left.n_errors)),
+                        calibrated: None,
+                    };
+                    self.next(name, &state, &mut manifest, start, Way::default())
                 }
             }
         };
         let mut stamp = stamp;
         if let Err(problem) = &current {
-            self.warn(name, &format!("it is not served: {}", problem.detail()));
+            let help = problem.help().map_or_else(String::new, |help| format!("; {help}"));
+            let folder = self.config().folder.display();
+            self.warn(
+                name,
+                &format!("it is not served: {}{help}; its files are in {folder}", problem.detail()),
+            );
             // What is not damaged, but has no room, is tried again.
             stamp = stamp.filter(|_| problem.code() == "damaged");
         }
@@ -361,15 +409,16 @@ impl Registry {
         self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(slot));
     }
 
-    /// The keys that a version leaves which is replaced before it was taken up.
-    fn last_keys(&self, name: &str, state: &State, entry: &Entry) -> Option<Vec<u8>> {
+    /// What a version leaves which is replaced before it was taken up.
+    fn left(&self, name: &str, state: &State, entry: &Entry) -> Option<Sealed> {
         let model = read_plain(&state.path(entry.version, "model")).ok()?;
         let version = Version::new(name, state, entry.clone(), &model).ok()?;
         if !entry.begun && !version.has_files() {
-            return state.keys(entry).ok()?;
+            let keys = state.keys(entry).ok()?;
+            return Some(Sealed { n_learned: 0, n_errors: 0, model: None, keys });
         }
         match self.recover(&version, state, entry.begun) {
-            Ok(recovered) => recovered.keys(),
+            Ok(recovered) => Some(recovered.sealed()),
             Err(problem) => {
                 let (number, why) = (entry.version, problem.detail());
                 self.warn(name, &format!("the idempotency keys of version {number} are lost: {why}"));
@@ -403,9 +452,10 @@ impl Registry {
             ))
         })?;
         if kept.as_deref() != Some(bytes) {
+            let file = format!("`{name}.serve/{}.model`", entry.version);
             self.warn(
                 name,
-                "the file of its version was gone or changed, and is restored from the one in the folder",
+                &format!("{file} was gone or changed, and is restored from the one in the folder"),
             );
             state.put_model(entry.version, bytes)?;
         }
@@ -433,10 +483,10 @@ impl Registry {
         name: &str,
         state: &State,
         manifest: &mut Manifest,
-        (bytes, origin, seen): (&[u8], String, Option<String>),
+        start: Start<'_>,
         way: Way,
-        keys: Option<&[u8]>,
     ) -> Result<Version, Problem> {
+        let Start { bytes, origin, from, seen, keys, left, calibrated } = start;
         let last = manifest.versions.last();
         // Whether classes may grow is the model's, until a version says otherwise.
         let grow_classes = way.grow_classes.or(last.and_then(|last| last.way.grow_classes));
@@ -444,6 +494,11 @@ impl Registry {
             version: last.map_or(1, |entry| entry.version + 1),
             sha256: sha256(bytes),
             origin,
+            from,
+            made: now(),
+            learned: None,
+            errors: None,
+            calibrated,
             way: Way { grow_classes, ..way },
             keys: keys.map(sha256),
             begun: false,
@@ -451,10 +506,24 @@ impl Registry {
         let version = Version::new(name, state, entry.clone(), bytes)?;
         let mut next = manifest.clone();
         state.begin(&entry, bytes, keys)?;
+        if let Some(last) = next.versions.last_mut() {
+            (last.learned, last.errors) = left.unzip();
+        }
         next.versions.push(entry);
         next.seen = seen.unwrap_or(next.seen);
-        let n_old = next.versions.len().saturating_sub(self.config().limits.versions.max(1));
-        let old: Vec<Entry> = next.versions.drain(..n_old).collect();
+        // The first is what can always be gone back to.
+        let may_go = |entry: &Entry| entry.version > 1;
+        let n_later = next.versions.iter().filter(|entry| may_go(entry)).count();
+        let mut n_old = n_later.saturating_sub(self.config().limits.versions.max(1));
+        let mut old = Vec::new();
+        next.versions.retain(|entry| {
+            let goes = n_old > 0 && may_go(entry);
+            if goes {
+                n_old -= 1;
+                old.push(entry.clone());
+            }
+            !goes
+        });
         state.write(&next)?;
         for entry in &old {
             state.remove(entry);
@@ -530,18 +599,21 @@ impl Registry {
             // A copy of it would drive an older version out.
             return Ok((version.entry.version, false));
         }
-        let (bytes, origin, seen) = match source {
-            Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), Some(sum.clone())),
+        let (bytes, origin, from, seen) = match source {
+            Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), None, Some(sum.clone())),
             Source::Old(number) => {
-                (self.file_of(slot, &manifest, *number)?, format!("version {number}"), None)
+                (self.file_of(slot, &manifest, *number)?, format!("version {number}"), Some(*number), None)
             }
             Source::Learned => {
                 let model = sealed.as_ref().and_then(|sealed| sealed.left.model.as_ref());
                 let number = old.as_ref().map_or(0, |version| version.entry.version);
                 let origin = format!("learned on top of version {number}");
-                (model.map(Model::to_bytes).unwrap_or_default(), origin, None)
+                (model.map(Model::to_bytes).unwrap_or_default(), origin, Some(number), None)
             }
         };
+        let is_calibrated = is_kept && old.as_ref().is_ok_and(|old| old.base.calibration().is_some());
+        let before = manifest.versions.iter().find(|entry| Some(entry.version) == from);
+        let calibrated = if is_calibrated { from } else { before.and_then(|entry| entry.calibrated) };
         // What stood in the way of serving is not looked at again.
         let seen = seen.or_else(|| old.is_err().then(|| lock(&slot.file).1.clone()));
         let keys = match (&sealed, manifest.versions.last()) {
@@ -550,17 +622,19 @@ impl Registry {
             (None, None) => None,
         };
         // Before the old version is replaced, as it does not tell afterwards.
-        let left = old.as_ref().ok().filter(|old| !is_kept && old.is_learning());
-        let left = left.map_or_else(String::new, |old| {
+        let lost = old.as_ref().ok().filter(|old| !is_kept && old.is_learning());
+        let lost = lost.map_or_else(String::new, |old| {
             format!("; what was learned on top of version {} is not part of it", old.entry.version)
         });
         let about = match source {
-            Source::File(..) => format!("the new file{left}"),
-            Source::Old(_) => format!("{origin} again{left}"),
+            Source::File(..) => format!("the new file{lost}"),
+            Source::Old(_) => format!("{origin} again{lost}"),
             Source::Learned => format!("what was {origin}"),
         };
-        let version =
-            self.next(&slot.name, &slot.state, &mut manifest, (&bytes, origin, seen), way, keys.as_deref())?;
+        let left = sealed.as_ref().map(|sealed| (sealed.left.n_learned, sealed.left.n_errors));
+        let (bytes, keys) = (&bytes[..], keys.as_deref());
+        let start = Start { bytes, origin, from, seen, keys, left, calibrated };
+        let version = self.next(&slot.name, &slot.state, &mut manifest, start, way)?;
         let number = version.entry.version;
         self.tell(&slot.name, &format!("version {number} is served now: {about}"));
         *slot.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(version));

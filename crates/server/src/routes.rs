@@ -9,6 +9,7 @@ use crate::live::{Lesson, Receipt, Wish};
 use crate::metrics::{Gauge, Metrics};
 use crate::openapi;
 use crate::problem::{Json, Problem};
+use crate::refusals::Refusals;
 use crate::registry::{Registry, Slot, Source, Version, is_name};
 use crate::sentences;
 use crate::state::Way;
@@ -59,7 +60,17 @@ pub(crate) struct App {
     pub(crate) room: Arc<Semaphore>,
     /// Bytes that bodies may still take, in pages.
     pub(crate) pages: Arc<Semaphore>,
+    pub(crate) refusals: Refusals,
     pub(crate) stopping: AtomicBool,
+}
+
+impl App {
+    /// Counts a refusal, and notes it. Only names of models that are there are noted.
+    pub(crate) fn refused(&self, deed: &'static str, name: &str, problem: &Problem) {
+        self.metrics.refused(deed, problem.code());
+        let model = if self.registry.find(name).is_ok() { name } else { "" };
+        self.refusals.note(&self.config.journal, deed, model, problem);
+    }
 }
 
 type Shared = State<Arc<App>>;
@@ -85,6 +96,7 @@ pub(crate) enum Gives {
     Predictions,
     Explanations,
     Receipt,
+    Versions,
     ModelFile,
     /// The number of a version that did not exist before.
     NewVersion,
@@ -143,7 +155,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json progress "The progressive error of what was learned"
     POST "/v1/models/{name}/evaluate" "evaluate" PREDICT LabelledRows Json evaluate "The error on rows with labels"
     GET "/v1/models/{name}/file" "admin" ADMIN Nothing ModelFile file "The model file, with all that was learned"
-    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Json versions "All versions that are kept"
+    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Versions versions "All versions that are kept"
     POST "/v1/models/{name}/versions" "admin" ADMIN Making NewVersion new_version "A new version of what was learned, or of an older one"
     GET "/v1/models/{name}/versions/{version}/file" "admin" ADMIN Nothing ModelFile version_file "The model file of a version"
     GET "/v2" "other" OPEN Nothing Json server_metadata "The server, as the Open Inference Protocol has it"
@@ -195,7 +207,7 @@ async fn guarded<F: Future<Output = Response>>(
     let (deed, scope) = route.map_or(("other", PREDICT), |route| (route.deed, route.scope));
     let is_alive = route.is_some_and(|route| LIVENESS.contains(&route.path));
     let is_inference = request.uri().path().starts_with("/v2");
-    let packing = packing(request.headers());
+    let (packing, uri) = (packing(request.headers()), request.uri().clone());
     let mut response = if let Err(problem) = admit(&app, &request, scope, is_alive) {
         problem.into_response()
     } else {
@@ -204,6 +216,9 @@ async fn guarded<F: Future<Output = Response>>(
             Problem::new("internal", "the request met a fault of the server").into_response()
         })
     };
+    if let Some(problem) = response.extensions().get::<Problem>() {
+        app.refused(deed, uri.path().split('/').nth(3).unwrap_or_default(), problem);
+    }
     if is_inference && let Some(problem) = response.extensions_mut().remove::<Problem>() {
         *response.body_mut() = Body::from(problem.to_inference_json().to_string());
         response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -518,14 +533,16 @@ pub(crate) struct Sent<'a> {
 
 /// Has rows learned, and waits until they are as safe as was promised. What comes while a version is replaced is read
 /// again as the next one reads it.
-pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<Receipt, Problem> {
+///
+/// Comes back with the answer about them, and the rows.
+pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<(Value, u64), Problem> {
     let sum = crc32fast::hash(&sent.bytes.bytes);
     loop {
         let slot = app.registry.find(sent.name)?;
         let version = slot.current()?;
         let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
         let (held, kind) = (Arc::clone(&sent.bytes), sent.kind);
-        let data = work(held.bytes.len() > LARGE, move || {
+        let (data, unknown) = work(held.bytes.len() > LARGE, move || {
             bodies::to_learn(&base, kind, &held.bytes, &config.limits)
         })
         .await?;
@@ -542,7 +559,7 @@ pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<Receipt, Pr
             if !receipt.repeated {
                 app.metrics.rows_learned.fetch_add(receipt.rows, Ordering::Relaxed);
             }
-            return Ok(receipt);
+            return Ok((receipt_json(sent.name, &receipt, &unknown.names()), receipt.rows));
         }
         work(true, move || {
             slot.settle();
@@ -591,13 +608,13 @@ async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> An
     }
     // What waits to be learned from has its place for as long as it waits.
     let bytes = Arc::new(whole(&app, &headers, body).await?);
-    let receipt = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
-    Ok(Json(receipt_json(&name, &receipt)).into_response())
+    let (receipt, _) = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
+    Ok(Json(receipt).into_response())
 }
 
 /// The answer about rows that were learned from.
-pub(crate) fn receipt_json(name: &str, receipt: &Receipt) -> Value {
-    json!({
+fn receipt_json(name: &str, receipt: &Receipt, unknown: &[String]) -> Value {
+    let answer = json!({
         "model": name,
         "version": receipt.version,
         "rows": receipt.rows,
@@ -606,7 +623,16 @@ pub(crate) fn receipt_json(name: &str, receipt: &Receipt) -> Value {
         "errors-so-far": receipt.errors_so_far,
         "new-classes": receipt.new_classes,
         "repeated": receipt.repeated,
-    })
+    });
+    naming(answer, unknown)
+}
+
+/// The same answer, which names columns that the model does not know, if there are any.
+fn naming(mut answer: Value, unknown: &[String]) -> Value {
+    if !unknown.is_empty() {
+        answer["unknown-columns"] = json!(unknown);
+    }
+    answer
 }
 
 async fn progress(State(app): Shared, At(name): At<String>) -> Answer {
@@ -633,20 +659,20 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
             answer["version"] = json!(version.entry.version);
             return Ok(Json(answer).into_response());
         }
-        let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
+        let (data, unknown) = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         if published.model.task() == Task::Numbers {
             let mut found = json!(published.model.evaluate_numbers(&data)?);
             found["model"] = json!(name);
             found["version"] = json!(version.entry.version);
-            return Ok(Json(found).into_response());
+            return Ok(Json(naming(found, &unknown.names())).into_response());
         }
         let found = rosenblatt::evaluate(&published.model, &data)?;
-        Ok(Json(json!({
+        let answer = json!({
             "model": name, "version": version.entry.version, "learned": published.learned,
             "rows": found.rows, "errors": found.errors, "error": found.error(),
             "classes": found.labels.names(), "confusion": found.confusion,
-        }))
-        .into_response())
+        });
+        Ok(Json(naming(answer, &unknown.names())).into_response())
     })
     .await
 }
@@ -750,8 +776,26 @@ async fn file(State(app): Shared, At(name): At<String>) -> Answer {
 
 async fn versions(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
-    let current = slot.current().ok().map(|version| version.entry.version);
-    let entries = work(true, move || Ok(slot.entries())).await?;
+    let served = slot.current().ok();
+    let current = served.as_ref().map(|version| version.entry.version);
+    let mut entries = work(true, move || Ok(slot.entries())).await?;
+    if let Some(version) = served
+        && let Some(entry) =
+            entries.iter_mut().find(|entry| Some(entry.version) == current && entry.learned.is_none())
+    {
+        let published = version.published();
+        (entry.learned, entry.errors) = (Some(published.learned), Some(published.errors));
+    }
+    let entries: Vec<Value> = entries
+        .iter()
+        .map(|entry| {
+            let mut listed = json!(entry);
+            if let (Some(learned @ 1..), Some(errors)) = (entry.learned, entry.errors) {
+                listed["progressive-error"] = json!(errors as f64 / learned as f64);
+            }
+            listed
+        })
+        .collect();
     Ok(Json(json!({"model": name, "current": current, "versions": entries})).into_response())
 }
 
@@ -829,8 +873,8 @@ async fn metrics(State(app): Shared) -> Answer {
             })
         })
         .collect();
-    let [not_served, _] = refused(&app, &slots);
-    let page = app.metrics.page(&gauges, not_served.len());
+    let [not_served, unread] = refused(&app, &slots);
+    let page = app.metrics.page(&gauges, not_served.len(), unread.len());
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())
 }
 

@@ -55,6 +55,21 @@ pub(crate) struct Entry {
     pub(crate) sha256: String,
     /// Where it came from.
     pub(crate) origin: String,
+    /// The version that it came from; none if it was a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<u64>,
+    /// When it was made, in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) made: Option<String>,
+    /// Rows that were learned on top of its file, once another version has taken its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) learned: Option<u64>,
+    /// Of these, how many were predicted wrongly before they were learned from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) errors: Option<u64>,
+    /// The version with probabilities that it came from, if it lost them by learning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calibrated: Option<u64>,
     #[serde(flatten)]
     pub(crate) way: Way,
     /// The SHA-256 of the keys that earlier versions have acknowledged, if there are any.
@@ -120,6 +135,7 @@ pub(crate) fn unwritten(error: &dyn std::fmt::Display) -> Problem {
     let text = error.to_string();
     let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
     Problem::new("full", format!("nothing could be written: {reason}"))
+        .with_help("free some room on the disk of the folder of models, and let the server write there")
 }
 
 /// What a model is refused with while what is kept of it is not whole.
@@ -143,9 +159,9 @@ pub(crate) enum Found {
     /// Nothing was kept yet.
     Nothing,
     /// The list, and what is noted of how it was found.
-    Whole(Manifest, Option<&'static str>),
+    Whole(Manifest, Option<String>),
     /// Files without a list: the versions that they show, and what is wrong.
-    Damaged(Manifest, &'static str),
+    Damaged(Manifest, String),
 }
 
 impl State {
@@ -155,6 +171,11 @@ impl State {
 
     pub(crate) fn path(&self, version: u64, kind: &str) -> PathBuf {
         self.folder.join(format!("{version}.{kind}"))
+    }
+
+    /// A file in the folder, as messages name it: from the folder of models.
+    fn named(&self, file: &str) -> String {
+        format!("`{}/{file}`", self.folder.file_name().unwrap_or_default().to_string_lossy())
     }
 
     /// The numbers of versions that have files, with their kinds.
@@ -181,17 +202,22 @@ impl State {
             [&list, &copy].map(|found| found.as_deref().ok().and_then(Manifest::of_bytes));
         let numbers = self.numbers();
         let newest = numbers.keys().last().copied().unwrap_or(0);
+        let [list_name, copy_name] = LISTS.map(|name| self.named(name));
         let found = match (whole, whole_copy) {
             (Some(manifest), Some(_)) => Found::Whole(manifest, None),
             (Some(manifest), None) if !is_there(&copy) => Found::Whole(manifest, None),
             (Some(manifest), None) => Found::Whole(
                 manifest,
-                Some("the copy of the list of versions was damaged and is written again"),
+                Some(format!(
+                    "{copy_name}, the copy of the list of versions, was damaged and is written again"
+                )),
             ),
             (None, Some(manifest)) if manifest.versions.last().is_some_and(|last| last.version >= newest) => {
                 Found::Whole(
                     manifest,
-                    Some("the list of versions was gone or damaged and is restored from its copy"),
+                    Some(format!(
+                        "{list_name}, the list of versions, was gone or damaged and is restored from its copy"
+                    )),
                 )
             }
             (None, None) if !is_there(&copy) => {
@@ -202,10 +228,14 @@ impl State {
                 match old {
                     Some(manifest) => Found::Whole(manifest, None),
                     None if is_fresh && !is_there(&list) => Found::Nothing,
-                    None => self.shown("the list of versions is gone or damaged, and has no copy"),
+                    None => self.shown(format!(
+                        "{list_name}, the list of versions, is gone or damaged, and has no copy"
+                    )),
                 }
             }
-            _ => self.shown("the list of versions is gone or damaged, and so is its copy"),
+            _ => self.shown(format!(
+                "{list_name}, the list of versions, is gone or damaged, and so is its copy, {copy_name}"
+            )),
         };
         if let Found::Whole(manifest, _) = &found {
             // Old lists get their checksum, and outdated copies are brought up to date.
@@ -219,7 +249,7 @@ impl State {
     }
 
     /// The versions that files show.
-    fn shown(&self, what: &'static str) -> Found {
+    fn shown(&self, what: String) -> Found {
         let entry = |version: u64| Entry {
             version,
             sha256: read_plain(&self.path(version, "model")).map(|bytes| sha256(&bytes)).unwrap_or_default(),
@@ -294,6 +324,9 @@ impl State {
     pub(crate) fn keys(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Problem> {
         let Some(sum) = &entry.keys else { return Ok(None) };
         let bytes = read_plain(&self.path(entry.version, "keys")).ok().filter(|bytes| sha256(bytes) == *sum);
-        bytes.map(Some).ok_or_else(|| damaged("the keys that were acknowledged before are gone or changed"))
+        bytes.map(Some).ok_or_else(|| {
+            let file = self.named(&format!("{}.keys", entry.version));
+            damaged(format!("{file}, the idempotency keys of earlier versions, is missing or changed"))
+        })
     }
 }

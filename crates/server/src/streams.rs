@@ -5,14 +5,13 @@
 use crate::answers::{self, Form, Wish};
 use crate::bodies::Kind;
 use crate::config::Limits;
-use crate::live::Receipt;
 use crate::problem::{Problem, with_flags};
-use crate::routes::{App, Held, Room, Sent, frame, receipt_json, teach};
+use crate::routes::{App, Held, Room, Sent, frame, teach};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use hyper::body::Frame;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -140,7 +139,10 @@ pub(crate) fn predictions(app: Arc<App>, name: String, body: Body, wish: Wish) -
             };
             let (piece, is_last) = match answered {
                 Ok(piece) => (Bytes::from(piece), false),
-                Err(problem) => (last_line(&problem), true),
+                Err(problem) => {
+                    app.refused(if wish.explain.is_some() { "explain" } else { "predict" }, &name, &problem);
+                    (last_line(&problem), true)
+                }
             };
             // Who no longer listens is not answered.
             if send.send(piece).await.is_err() || is_last {
@@ -176,11 +178,15 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
                 Err(problem) => Err(problem),
             };
             let (piece, is_last) = match learned {
-                Ok(receipt) => {
-                    n_learned += receipt.rows;
-                    (Bytes::from(format!("{}\n", receipt_json(&name, &receipt))), false)
+                Ok((receipt, n_rows)) => {
+                    n_learned += n_rows;
+                    (Bytes::from(format!("{receipt}\n")), false)
                 }
-                Err(problem) => (last_line(&problem.amid(n_learned, n_lines + 1)), true),
+                Err(problem) => {
+                    let problem = problem.amid(n_learned, n_lines + 1);
+                    app.refused("learn", &name, &problem);
+                    (last_line(&problem), true)
+                }
             };
             if send.send(piece).await.is_err() || is_last {
                 return;
@@ -190,7 +196,12 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
     streamed(pieces)
 }
 
-async fn lesson(app: &Arc<App>, name: &str, bytes: Vec<u8>, grow: Option<bool>) -> Result<Receipt, Problem> {
+async fn lesson(
+    app: &Arc<App>,
+    name: &str,
+    bytes: Vec<u8>,
+    grow: Option<bool>,
+) -> Result<(Value, u64), Problem> {
     let bytes = Arc::new(Held::piece(bytes));
     teach(app, &Sent { name, kind: Kind::JsonLines, bytes, key: String::new(), grow }).await
 }

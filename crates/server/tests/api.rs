@@ -643,6 +643,23 @@ fn every_code_of_the_page_has_a_status() {
         }
     }
     assert!(n_named > 8, "{n_named}");
+    // And every number and code that its alerts ask for.
+    let numbers = bench.get("/metrics").ok().text();
+    let mut n_alerts = 0;
+    for expression in document.split('`').skip(1).step_by(2).filter(|words| words.contains("rosenblatt_")) {
+        let name = &expression[expression.find("rosenblatt_").unwrap()..];
+        let end = name.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        assert!(numbers.contains(&format!("# TYPE {name} ")), "{expression}");
+        if let Some((_, code)) = expression.split_once("code=\"") {
+            assert!(
+                page.text().contains(&format!("id={}>", code.split('"').next().unwrap())),
+                "{expression}"
+            );
+        }
+        n_alerts += 1;
+    }
+    assert!(n_alerts > 5, "{n_alerts}");
     assert!(paths.contains_key("/v1/models/{name}/predict") && paths.len() > 15);
 }
 
@@ -957,4 +974,196 @@ fn a_body_of_one_row_is_that_row() {
             refused.text()
         );
     }
+}
+
+#[test]
+fn unknown_columns_are_named_and_slips_are_refused() {
+    // The model fills cells that are missing, so that a slip would go unnoticed.
+    let bench = Bench::new(&[("pets", pets())]);
+    let [predict, learn, evaluate] =
+        ["predict", "learn", "evaluate"].map(|deed| format!("/v1/models/pets/{deed}"));
+    let json = "application/json";
+    for (path, kind, body, row, line) in [
+        (&predict, json, r#"[{"legs": 4, "weight": 4}, {"legs": 4, "wieght": 4}]"#, 2, None),
+        (&predict, json, r#"{"legs": 4, "wieght": 4, "label": "cat"}"#, 1, None),
+        (&learn, json, r#"{"rows": [{"legs": 4, "wieght": 4}], "labels": ["cat"]}"#, 1, None),
+        (&evaluate, json, r#"[{"legs": 4, "wieght": 4, "label": "cat"}]"#, 1, None),
+    ] {
+        let answer = bench.post(path, kind, body);
+        let value = answer.value();
+        assert_eq!((answer.status, answer.code().as_str()), (422, "bad-rows"), "{body}: {value}");
+        assert_eq!((value["row"].as_u64(), value["line"].as_u64()), (Some(row), line), "{value}");
+        assert!(value["detail"].as_str().unwrap().contains("no column `wieght`"), "{value}");
+        assert!(value["help"].as_str().unwrap().starts_with("did you mean `weight`?"), "{value}");
+    }
+    let far = bench.json(&predict, r#"{"legs": 4, "colour": "red"}"#).value();
+    assert!(far["detail"].as_str().unwrap().contains("`colour`"), "{far}");
+    assert!(far["detail"].as_str().unwrap().contains("lacks the model's column `weight`"), "{far}");
+    let lines = "{\"legs\": 4, \"weight\": 4, \"id\": 7}\n\n{\"wieght\": NaN, \"legs\": 4}\n";
+    for path in [&predict, &learn] {
+        let lines = lines.replace("\"legs\"", "\"label\": \"cat\", \"legs\"");
+        let answer = bench.post(path, "application/x-ndjson", &lines).text();
+        let last: Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+        assert_eq!(last["problem"]["line"], 3, "{answer}");
+        assert!(last["problem"]["help"].as_str().unwrap().contains("`weight`"), "{answer}");
+    }
+    assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0, "nothing was learned");
+    let tensors = r#"{"inputs": [{"name": "legs", "shape": [1], "datatype": "FP64", "data": [4]},
+        {"name": "wieght", "shape": [1], "datatype": "FP64", "data": [4]}]}"#;
+    assert!(bench.json("/v2/models/pets/infer", tensors).text().contains("did you mean `weight`?"));
+    // A column more does no harm, and is named; the label is none.
+    let more = r#"[{"legs": 4, "weight": 4, "colour": "red", "label": "cat"},
+        {"legs": 2, "weight": 0.1, "id": 7, "label": "bird"}]"#;
+    let answer = bench.json(&predict, more).ok();
+    assert_eq!(classes(&answer), ["cat", "bird"]);
+    assert_eq!(answer.value()["unknown-columns"], serde_json::json!(["colour", "id"]));
+    let lines = "{\"legs\": 4, \"weight\": 4}\n{\"legs\": 4, \"weight\": 4, \"id\": 7}\n";
+    let answer = bench.post(&predict, "application/x-ndjson", lines).ok().text();
+    assert_eq!(answer, "{\"class\":\"cat\"}\n{\"class\":\"cat\",\"unknown-columns\":[\"id\"]}\n");
+    let labelled = r#"{"rows": [{"legs": 4, "weight": 4, "id": 7}], "labels": ["cat"]}"#;
+    for path in [&learn, &evaluate] {
+        let answer = bench.json(path, labelled).ok().value();
+        assert_eq!(answer["unknown-columns"], serde_json::json!(["id"]), "{answer}");
+    }
+    // What is only missing is filled, as it was.
+    for known in [r#"{"legs": 4, "weight": 4, "label": "cat"}"#, r#"{"legs": 4}"#, "[4, 4]"] {
+        assert!(bench.json(&predict, known).ok().value().get("unknown-columns").is_none(), "{known}");
+    }
+}
+
+#[test]
+fn refusals_are_noted_once_in_a_while_and_counted() {
+    use std::sync::{Arc, Mutex};
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&notes);
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.grow_classes = false;
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            kept.lock().unwrap().push((note.text.to_owned(), note.is_warning));
+        });
+    });
+    let learn = "/v1/models/pets/learn";
+    let has = |text: &str| notes.lock().unwrap().iter().filter(|(line, _)| line.contains(text)).count();
+    for _ in 0..3 {
+        bench.json(learn, r#"{"rows": [[4, 4]], "labels": ["dog"]}"#);
+        bench.json(learn, r#"{"rows": [[4, 4]], "labels": []}"#);
+    }
+    bench.post(learn, "application/x-ndjson", "{\"legs\": 4, \"weight\": 4, \"label\": \"dog\"}\n");
+    assert_eq!(
+        has("model pets: nothing was learned: the model has never seen the class `dog`"),
+        1,
+        "{notes:?}"
+    );
+    assert_eq!(has("as many labels as rows (`bad-rows`)"), 1, "{notes:?}");
+    // What else a client does wrong is counted, and not noted.
+    bench.json("/v1/models/pets/predict", "[[1, 2, 3]]");
+    bench.json("/v1/models/dogs/learn", "[[1, 2, 3]]");
+    let page = bench.get("/metrics").ok().text();
+    for (deed, code, count) in [
+        ("learn", "new-class", 4),
+        ("learn", "bad-rows", 3),
+        ("learn", "no-model", 1),
+        ("predict", "bad-rows", 1),
+    ] {
+        let line = format!("rosenblatt_problems_total{{deed=\"{deed}\",code=\"{code}\"}} {count}\n");
+        assert!(page.contains(&line), "{line}{page}");
+    }
+    assert_eq!((has("nothing was learned"), has("a request was refused")), (2, 0), "{notes:?}");
+    let n_more = || {
+        let notes = notes.lock().unwrap();
+        let counts =
+            notes.iter().filter_map(|(line, _)| line.strip_prefix("model pets: ")?.split_once(" more "));
+        counts.map(|(count, _)| count.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    soon("the others are noted", || n_more() == 5);
+    assert!(notes.lock().unwrap().iter().all(|(_, is_warning)| *is_warning));
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        let kept = Arc::clone(&notes);
+        config.limits.requests = 0;
+        config.journal = rosenblatt_server::Journal::new(move |note| {
+            kept.lock().unwrap().push((note.text.to_owned(), true))
+        });
+    });
+    assert_eq!(bench.json("/v1/models/pets/predict", "[[4, 4]]").code(), "busy");
+    assert_eq!(
+        has("model pets: a request was refused: too many requests at a time (`busy`)"),
+        1,
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn versions_say_when_they_were_made_from_what_and_what_they_learned() {
+    let mut bench = Bench::new(&[("pets", pets())]);
+    let teach = |bench: &Bench| {
+        bench
+            .post("/v1/models/pets/learn", "text/csv", "legs,weight,label\n0,9,fish\n4,3.5,cat\n")
+            .ok()
+            .value()
+    };
+    let receipt = teach(&bench);
+    bench.json("/v1/models/pets/versions", "").ok();
+    bench.json("/v1/models/pets/versions", "{\"of\": 1}").ok();
+    teach(&bench);
+    teach(&bench);
+    let listed = |bench: &Bench| bench.get("/v1/models/pets/versions").ok().value()["versions"].clone();
+    soon("it is published", || listed(&bench)[2]["learned"] == 4);
+    for turn in 0..2 {
+        let versions = listed(&bench);
+        let [first, second, third] = [0, 1, 2].map(|place| &versions[place]);
+        assert_eq!((&first["from"], &first["learned"]), (&Value::Null, &2.into()), "{turn}: {versions}");
+        assert_eq!(first["errors"], receipt["errors-so-far"], "{versions}");
+        let share = receipt["errors-so-far"].as_f64().unwrap() / 2.0;
+        assert_eq!(first["progressive-error"], share, "{versions}");
+        assert_eq!((&second["from"], &second["learned"]), (&1.into(), &0.into()), "{versions}");
+        assert!(second["progressive-error"].is_null(), "{versions}");
+        assert_eq!((&third["from"], &third["learned"]), (&1.into(), &4.into()), "{versions}");
+        for version in [first, second, third] {
+            let made = version["made"].as_str().unwrap();
+            assert!(made.starts_with("20") && made.len() == 20 && made.ends_with('Z'), "{made}");
+        }
+        bench.stop();
+        bench = Bench::at(&bench.folder.clone(), |_| {});
+    }
+    // What a version learned is known, too, if its file is replaced while no server runs.
+    bench.stop();
+    std::fs::write(bench.folder.join("pets.model"), model_of("iris.csv", perceptron())).unwrap();
+    let bench = Bench::at(&bench.folder.clone(), |_| {});
+    assert_eq!(listed(&bench)[2]["learned"], 4);
+    let described = bench.get("/openapi.json").ok().value();
+    let of_version =
+        &described["components"]["schemas"]["Versions"]["properties"]["versions"]["items"]["properties"];
+    for name in ["made", "from", "learned", "errors", "progressive-error", "calibrated"] {
+        assert!(of_version[name].is_object(), "{name}");
+    }
+}
+
+#[test]
+fn the_first_version_stays_and_has_the_probabilities() {
+    let iris = calibrated(&Source::file(crate::bench::bundled("iris.csv")));
+    let bench = Bench::with(&[("iris", iris)], |config| config.limits.versions = 2);
+    let (row, asked) = ("[5.1, 3.5, 1.4, 0.2]", "/v1/models/iris/predict?probabilities");
+    let [learn, versions] = ["learn", "versions"].map(|what| format!("/v1/models/iris/{what}"));
+    for number in 2..6 {
+        bench.json(&learn, r#"{"rows": [[5.1, 3.5, 1.4, 0.2]], "labels": ["setosa"]}"#).ok();
+        assert_eq!(bench.json(&versions, "").ok().value()["version"], number);
+        // The version is what was learned, and has learned nothing itself.
+        let refused = bench.json(asked, row).value();
+        assert_eq!(refused["code"], "not-calibrated");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("has learned online since version 1"), "{refused}");
+        let help = refused["help"].as_str().unwrap();
+        assert!(help.contains("{\"of\": 1}") && help.contains("--calibrate platt"), "{help}");
+    }
+    let listed = bench.get(&versions).ok().value();
+    let numbers: Vec<u64> = listed["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["version"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 4, 5]);
+    bench.json(&versions, "{\"of\": 1}").ok();
+    bench.json(asked, row).ok();
+    assert_eq!(bench.json(&versions, "{\"of\": 3}").code(), "no-version");
 }

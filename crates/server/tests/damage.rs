@@ -71,6 +71,8 @@ fn is_served(whole: &Path, served: &[u8], what: &str, change: impl FnOnce(&Path)
     }
     assert_eq!((answer.status, answer.code().as_str()), (503, "damaged"), "{what}: {}", answer.text());
     assert!(answer.value()["help"].as_str().unwrap().contains("{\"of\": N}"), "{what}: {}", answer.text());
+    let detail = answer.value()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("`pets.serve/") || detail.contains("`pets.model`"), "{what}: {detail}");
     for ready in ready {
         assert_eq!(ready.status, 503, "{what}");
         let reason = ready.value()["not-served"]["pets"].as_str().unwrap().to_owned();
@@ -225,7 +227,7 @@ fn keys_that_are_lost_with_a_replaced_model_are_noted() {
         });
     });
     bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
-    let expected = "the idempotency keys of version 3 are lost: the end of `3.log` is missing";
+    let expected = "the idempotency keys of version 3 are lost: the end of `pets.serve/3.log` is missing";
     assert!(notes.lock().unwrap().contains(expected), "{notes:?}");
 }
 
@@ -254,5 +256,31 @@ fn whoever_runs_the_server_reads_what_was_found() {
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(notes.lock().unwrap().iter().filter(|line| line.contains("taken in")).count(), 2, "{notes:?}");
     bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
-    assert!(bench.get("/readyz").value()["unread"]["pets"].is_string());
+    let ready = bench.get("/readyz").value();
+    let reason = ready["unread"]["pets"].as_str().unwrap();
+    assert!(reason.contains("`pets.model` cannot be served") && reason.contains("a good file"), "{reason}");
+    assert!(bench.get("/metrics").ok().text().contains("\nrosenblatt_unread 1\n"));
+    // A model whose file goes away is noted once, too.
+    fs::remove_file(whole.path().join("pets.model")).unwrap();
+    crate::api::soon("it is noted", || has("`pets.model` is gone from the folder"));
+    assert!(bench.get("/metrics").ok().text().contains("\nrosenblatt_unread 0\n"));
+}
+
+#[test]
+fn a_model_that_is_not_served_is_noted_with_its_files_and_the_cure() {
+    let (whole, _) = folder();
+    fs::write(whole.path().join("pets.serve/3.snapshot"), "no snapshot").unwrap();
+    let notes = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&notes);
+    let bench = Bench::at(whole.path(), |config| {
+        config.journal =
+            rosenblatt_server::Journal::new(move |note| kept.lock().unwrap().push_str(note.text));
+    });
+    let folder = whole.path().display().to_string();
+    for expected in ["`pets.serve/3.snapshot`, the snapshot, does not match", "put the files back", &folder] {
+        assert!(notes.lock().unwrap().contains(expected), "{expected}: {notes:?}");
+    }
+    // A client does not read where the folder is.
+    let refused = bench.json("/v1/models/pets/predict", "[[1, 2]]").text();
+    assert!(refused.contains("pets.serve/3.snapshot") && !refused.contains(&folder), "{refused}");
 }

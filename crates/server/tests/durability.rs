@@ -84,7 +84,7 @@ fn a_torn_record_is_taken_away_and_a_flipped_bit_is_refused() {
         let bench = begin(&whole[..end]);
         let answer = bench.json("/v1/models/pets/predict", "[[1, 2]]");
         assert_eq!((answer.status, answer.code().as_str()), (503, "damaged"), "{end}: {}", answer.text());
-        assert!(answer.text().contains("the end of `1.log` is missing"), "{}", answer.text());
+        assert!(answer.text().contains("the end of `pets.serve/1.log` is missing"), "{}", answer.text());
         assert_eq!(fs::read(log(folder.path())).unwrap(), whole[..end], "nothing is mended in silence");
     }
     let bench = begin_with(&whole[..whole.len() - 5], &nine.1);
@@ -132,6 +132,8 @@ fn a_full_log_refuses_to_learn_and_goes_on_predicting() {
     };
     assert_eq!((refused.status, refused.code().as_str()), (507, "full"));
     assert!(n_learned > 3);
+    let page = bench.get("/metrics").ok().text();
+    assert!(page.contains("rosenblatt_problems_total{deed=\"learn\",code=\"full\"} 1\n"), "{page}");
     bench.json("/v1/models/pets/predict", "[[1, 2]]").ok();
     assert!(bench.get("/v1/models/pets/file").ok().body == offline(n_learned));
 }

@@ -98,7 +98,7 @@ pub(crate) struct Args {
     /// Maximum number of requests at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
     max_requests: usize,
-    /// Maximum number of versions of a model; the oldest go
+    /// Maximum number of versions of a model besides the first, which stays; the oldest go
     #[arg(long, value_name = "N", default_value_t = Limits::default().versions)]
     max_versions: usize,
     /// Disconnect clients that keep the server waiting for this many seconds
