@@ -102,7 +102,7 @@ export interface TrainingSettings extends ReadingSettings {
   readonly stopWhenClean?: boolean;
   /** Weight of each class: even, balanced (rare classes weigh more), or a number by class. */
   readonly classWeight?: 'balanced' | Readonly<Record<string, number>>;
-  /** Cost of mistakes, by which a model with probabilities names the class of least expected cost. Even, balanced (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by TRUE:NAMED. */
+  /** Cost of mistakes, by which a model with probabilities names the class of least expected cost. Even, balanced (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by TRUE:NAMED: with yes=5, missing a row of class yes costs 5. */
   readonly cost?: 'balanced' | Readonly<Record<string, number>>;
   /** Number of epochs without progress on the validation set after which training stops. */
   readonly patience?: number;

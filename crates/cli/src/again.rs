@@ -125,13 +125,13 @@ impl Words {
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
         // What the default leaves out need not be named.
         let is_table = !schema.columns.is_empty() || schema.layout == Layout::Dense;
-        match &schema.bends {
-            // The same race finds it again.
-            Some(_) if raced_shape == Some(Shape::Auto) => {}
-            Some(_) if raced_shape.is_some() => self.flag("shape", Shape::Curves),
-            Some(bends) => self.flag("shape", bends.shape),
-            None if is_table || scaling != Scaling::None => self.flag("scale", scaling),
-            None => {}
+        match (&schema.bends, raced_shape) {
+            // The same race finds shape and scale again.
+            (_, Some(Shape::Auto)) => {}
+            (_, Some(_)) => self.flag("shape", Shape::Curves),
+            (Some(bends), None) => self.flag("shape", bends.shape),
+            (None, None) if is_table || scaling != Scaling::None => self.flag("scale", scaling),
+            (None, None) => {}
         }
         self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));
         for name in schema.ignored.iter().filter(|name| !split_by.contains(name)) {

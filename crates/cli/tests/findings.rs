@@ -280,7 +280,7 @@ fn a_part_has_its_share_of_rows_however_many_labels_there_are() {
     let line = "rosenblatt convert t.csv a.csv --label kind --split 0.1 --test-out b.csv";
     assert!(bench.ok(line).contains("b.csv: 30 rows"));
     // Each class keeps rows to learn from.
-    let left = bench.ok("cut -d, -f2 a.csv | sort -u | wc -l");
+    let left = bench.ok("cut -d, -f1 a.csv | sort -u | wc -l");
     assert_eq!(left.trim(), "101", "a header and a hundred classes");
 }
 
@@ -295,7 +295,7 @@ fn numbered_features_are_found_by_number() {
     let straight = scores("a.jsonl", "{\"1\":1,\"2\":2}\n");
     assert_eq!(straight.code, Some(0), "{}", straight.all());
     assert_eq!(scores("b.jsonl", "{\"2\":2,\"1\":1}\n").stdout, straight.stdout);
-    assert_eq!(scores("c.csv", "2,1\n2,1\n").stdout, straight.stdout);
+    assert_eq!(scores("c.csv", "f2,f1\n2,1\n").stdout, straight.stdout);
     let named = scores("d.csv", "u,v\n1,2\n");
     assert_eq!(named.stdout, straight.stdout);
     assert!(named.stderr.contains("`u` is feature 1, `v` is feature 2"), "{}", named.stderr);

@@ -163,7 +163,7 @@ fn slips_of_the_first_hour_are_answered() {
         "dots.csv",
         noisy(60).replace("kind", "species").replace("yes", "yes.").replace(",no\n", ",no.\n"),
     );
-    bench.write("letters.txt", "dear all\nsee you soon\n");
+    bench.ok("rosenblatt convert pets.csv more.svm");
     fs::create_dir_all(bench.path("mixed")).unwrap();
     bench.ok("cp pets.csv mixed/a.csv && rosenblatt convert pets.csv mixed/more.jsonl");
     for (line, words) in [
@@ -174,11 +174,8 @@ fn slips_of_the_first_hour_are_answered() {
         ("train pets.csv --holdout 20%", "did you mean 0.2?"),
         ("train pets.csv --delimiter ';'", "leave --delimiter out"),
         ("evaluate dots.csv --model pets.model", "differ by a stop"),
-        (
-            "train pets.csv letters.txt",
-            "letters.txt: this looks like text, expected CSV as in the first file",
-        ),
-        ("train mixed", "more.jsonl: this looks like JSON Lines, expected CSV as in the first file"),
+        ("train pets.csv more.svm", "more.svm: this looks like libsvm, expected CSV as in the first file"),
+        ("train mixed", "more.jsonl: this looks like jsonl, expected CSV as in the first file"),
     ] {
         let refused = bench.run(&format!("rosenblatt {line}"));
         assert_ne!(refused.code, Some(0), "{line}");

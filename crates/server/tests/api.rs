@@ -1095,6 +1095,7 @@ fn refusals_are_noted_once_in_a_while_and_counted() {
 #[test]
 fn versions_say_when_they_were_made_from_what_and_what_they_learned() {
     let mut bench = Bench::new(&[("pets", pets())]);
+    let whole = bench.whole.take();
     let teach = |bench: &Bench| {
         bench
             .post("/v1/models/pets/learn", "text/csv", "legs,weight,label\n0,9,fish\n4,3.5,cat\n")
@@ -1136,6 +1137,7 @@ fn versions_say_when_they_were_made_from_what_and_what_they_learned() {
     for name in ["made", "from", "learned", "errors", "progressive-error", "calibrated"] {
         assert!(of_version[name].is_object(), "{name}");
     }
+    drop(whole);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) fn pets() -> Vec<u8> {
 pub(crate) struct Bench {
     pub(crate) folder: PathBuf,
     /// Goes away with the bench.
-    whole: Option<tempfile::TempDir>,
+    pub(crate) whole: Option<tempfile::TempDir>,
     pub(crate) address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

@@ -46,7 +46,7 @@ Examples:
   rosenblatt plot mistakes points.csv --bias none -o bound.svg
   rosenblatt plot norms points.csv --bias none -o norms.svg
   rosenblatt plot margins mail.csv --model mail.model -o margins.png
-  rosenblatt plot weights --model mail.model -o weights.svg
+  rosenblatt plot weights --model sms.model -o weights.svg
   rosenblatt plot shapes people.csv --model people.model -o shapes.svg
   rosenblatt plot roc test.csv --model mail.model -o roc.svg
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg

@@ -498,13 +498,17 @@ impl<T: Stored> Columns<T> {
                 let values = &mut block.cells.categories[*slot];
                 // With the spaces around it, so that a note reports that `yes` and ` yes` are one category.
                 let whole = if let Cell::Text(whole) = cell { whole } else { text };
-                let number = values.category(whole).ok_or_else(|| not_utf8(&name(), text))?;
-                let value = &values.names()[number as usize];
-                if known.as_ref().is_some_and(|known| !is_among(known, value)) && self.unknown.is_none() {
-                    // A row that is dropped in the end may hold what no other row does.
-                    self.unknown = Some((plan.names[place].clone(), value.clone()));
+                let value = std::str::from_utf8(text).map_err(|_| not_utf8(&name(), text))?;
+                if known.as_ref().is_some_and(|known| !is_among(known, value)) {
+                    // A row that is dropped in the end may hold what no other row does. The block must not know it, or
+                    // it would be taken for a value of the model's.
+                    if self.unknown.is_none() {
+                        self.unknown = Some((plan.names[place].clone(), value.to_owned()));
+                    }
+                    self.codes[*slot] = MISSING;
+                } else {
+                    self.codes[*slot] = values.category(whole).ok_or_else(|| not_utf8(&name(), text))?;
                 }
-                self.codes[*slot] = number;
             }
             Use::Vector(_) | Use::Sparse => {
                 let message = format!("column {} should hold lists, but holds {}", name(), shown(cell));

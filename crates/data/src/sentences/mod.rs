@@ -495,10 +495,10 @@ fn guess(input: &Input) -> Result<&'static dyn SentenceFormat, DataError> {
     let valid = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), |_| head.len());
     let head = std::str::from_utf8(&head[..valid]).unwrap_or_default();
     let found = SENTENCE_FORMATS.iter().find(|format| format.is_likely(head)).copied();
-    // Any lines could be tokens; those of a file that is called a table hardly are.
+    // Any lines could be tokens; those of a file that is called a table hardly are. Columns of tokens are a table of a kind.
     let called = input.extension().and_then(|extension| crate::formats::called(&extension));
     if let (Some(format), Some(called)) = (found, called)
-        && format.info().name == plain::Plain.info().name
+        && (format.info().name == "plain" || format.info().name == "columns" && called != "CSV")
     {
         let message = format!("by its name this is {called}, expected sentences, a token a line");
         return Err(DataError::new(ErrorKind::Format, message)

@@ -632,7 +632,7 @@ mod tests {
     fn categories_that_differ_in_spaces_are_one_and_said_to_be() {
         let how = ReadOptions { label: LabelColumn::Named("y".into()), ..ReadOptions::as_stored() };
         let spaced = |text: &str| load_with_schema(&source(text), &how).unwrap();
-        let (data, schema) = spaced("c,y\nred,1\n red,1\n\"blue \",0\nblue,0\n red,1\n");
+        let (data, schema) = spaced("c,y\nred,1\n\" red\",1\n\"blue \",0\nblue,0\n red,1\n");
         assert_eq!(data.feature_names().unwrap(), ["c=red"]);
         let said = |schema: &crate::Schema| schema.notes.join("\n").matches("differ in spaces").count();
         assert_eq!(said(&schema), 2, "{:?}", schema.notes);

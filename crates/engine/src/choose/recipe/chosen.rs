@@ -98,6 +98,9 @@ impl Fitting<'_> {
             Estimate { evaluation, fold_errors, by_group }
         });
         notes.extend(self.recipe.told_of_drift(&parts, &judged, &notes));
+        let is_usual = self.is_usual(racing);
+        // Whichever shape won, the same command races them again.
+        let raced_shape = is_usual && !self.straight(data).is_empty();
         let reread = self.read_bent(raced.shape(), data, monitor)?;
         let (data, schema) = match &reread {
             Some((bent, schema)) => (bent, Some(schema.clone())),
@@ -126,9 +129,8 @@ impl Fitting<'_> {
             model.provenance.importance = shuffling.found().map(Arc::new);
             model.provenance.variations = variations(&model, &mut data.into(), self.recipe.learning.seed)?;
         }
-        let is_usual = self.is_usual(racing);
-        model.training_summary.raced_shape = is_usual && reread.is_some();
-        model.training_summary.without_crosses = model.training_summary.raced_shape && !self.may_cross();
+        model.training_summary.raced_shape = raced_shape;
+        model.training_summary.without_crosses = raced_shape && !self.may_cross();
         let model = model.with_race(is_usual.then_some(share));
         let model = model
             .with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(kept.len() == all.len())));
