@@ -195,7 +195,7 @@ fn a_signal_is_answered_after_the_last_epoch_too() {
     }
 }
 
-/// Options and cells that were once passed over without a word, each with what is said now.
+/// Options and cells that were once passed over without a word, each with the message it gets now.
 #[test]
 fn nothing_is_passed_over_without_a_word() {
     let bench = bench();

@@ -634,15 +634,15 @@ mod tests {
         let spaced = |text: &str| load_with_schema(&source(text), &how).unwrap();
         let (data, schema) = spaced("c,y\nred,1\n\" red\",1\n\"blue \",0\nblue,0\n red,1\n");
         assert_eq!(data.feature_names().unwrap(), ["c=red"]);
-        let said = |schema: &crate::Schema| schema.notes.join("\n").matches("differ in spaces").count();
-        assert_eq!(said(&schema), 2, "{:?}", schema.notes);
+        let noted = |schema: &crate::Schema| schema.notes.join("\n").matches("differ in spaces").count();
+        assert_eq!(noted(&schema), 2, "{:?}", schema.notes);
         assert!(
             schema.notes.iter().any(|note| note.contains("`red` and ` red` of `c`")),
             "{:?}",
             schema.notes
         );
         // Where every cell has a space in front, nothing is merged, and nothing is to be known.
-        assert_eq!(said(&spaced("c, y\n red, 1\n blue, 0\n red, 1\n").1), 0);
+        assert_eq!(noted(&spaced("c, y\n red, 1\n blue, 0\n red, 1\n").1), 0);
     }
 
     #[test]
