@@ -13,6 +13,7 @@ use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{
     Axis, Bar, Bars, Canvas, Ink, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
 };
+use std::fmt::Write as _;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "shapes",
@@ -216,9 +217,9 @@ impl Counted {
         let n_categories = bars.len();
         let mut title = format!("{}: moves {moved} by {} in the mean", levels.column, number(importance));
         if n_categories > MOST_BARS {
-            bars.sort_by(|a, b| b.0.cmp(&a.0));
+            bars.sort_by_key(|bar| std::cmp::Reverse(bar.0));
             bars.truncate(MOST_BARS);
-            title.push_str(&format!("; the {MOST_BARS} most frequent of {n_categories}"));
+            let _ = write!(title, "; the {MOST_BARS} most frequent of {n_categories}");
         }
         bars.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
         let bars = bars.into_iter().map(|(_, bar)| bar).collect();

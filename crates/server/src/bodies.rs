@@ -209,13 +209,11 @@ fn read(text: &[u8], how: &ReadOptions, limits: &Limits) -> Result<Dataset, Prob
     Ok(data)
 }
 
-/// The body as a format that the data crate reads, and the columns of its objects that the model does not know.
-fn readable<'a>(
-    model: &Model,
-    kind: Kind,
-    bytes: &'a [u8],
-    labelled: bool,
-) -> Result<(Option<&'static str>, Cow<'a, [u8]>, Unknown), Problem> {
+/// A format by name, a body in it, and the columns of its objects that the model does not know.
+type Readable<'a> = (Option<&'static str>, Cow<'a, [u8]>, Unknown);
+
+/// The body as a format that the data crate reads.
+fn readable<'a>(model: &Model, kind: Kind, bytes: &'a [u8], labelled: bool) -> Result<Readable<'a>, Problem> {
     let schema = model.schema_of_rows();
     let (format, text) = match kind {
         Kind::Data(format) => return Ok((format, Cow::Borrowed(bytes), Unknown::default())),

@@ -31,7 +31,7 @@ impl Refusals {
     pub(crate) fn note(&self, journal: &Journal, deed: &str, model: &str, problem: &Problem) {
         let is_lesson = deed == "learn";
         let is_its_own = ITS_OWN.contains(&problem.code());
-        if !is_its_own && !(is_lesson && matches!(problem.status(), 409 | 422)) {
+        if !(is_its_own || is_lesson && matches!(problem.status(), 409 | 422)) {
             return;
         }
         let mut kinds = lock(&self.0);

@@ -289,10 +289,10 @@ impl Registry {
             }
             let taken = if is_name(name) {
                 self.take(name, read_plain(path), now, false).map_err(|problem| {
-                    let cure = match problem.help().filter(|_| problem.code() != "damaged") {
-                        Some(help) => help,
-                        None => "put a good file in its place; until then, nothing changes",
-                    };
+                    let cure = problem
+                        .help()
+                        .filter(|_| problem.code() != "damaged")
+                        .unwrap_or("put a good file in its place; until then, nothing changes");
                     format!("{}; {cure}", problem.detail())
                 })
             } else {

@@ -1081,7 +1081,7 @@ fn refusals_are_noted_once_in_a_while_and_counted() {
         let kept = Arc::clone(&notes);
         config.limits.requests = 0;
         config.journal = rosenblatt_server::Journal::new(move |note| {
-            kept.lock().unwrap().push((note.text.to_owned(), true))
+            kept.lock().unwrap().push((note.text.to_owned(), true));
         });
     });
     assert_eq!(bench.json("/v1/models/pets/predict", "[[4, 4]]").code(), "busy");

@@ -70,8 +70,8 @@ impl Evaluation {
         interval_of_folds(self.errors, self.rows, self.folds)
     }
 
-    /// The area under the ROC curve of two classes, and between which areas the true one lies, with 95 % confidence (Hanley
-    /// and McNeil 1982). None if there are more classes, or none of one.
+    /// The area under the ROC curve of two classes, and between which areas the true one lies, with 95 % confidence, as
+    /// Hanley derived it in 1982. None if there are more classes, or none of one.
     pub fn area(&self) -> Option<(f64, (f64, f64))> {
         let [_, Some(area)] = self.auc[..] else { return None };
         let share = rows_of_folds(self.rows, self.folds) / self.rows as f64;
