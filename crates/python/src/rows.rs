@@ -191,7 +191,7 @@ impl Array {
             let row = &indices[bounds[0]..bounds[1]];
             // Nothing leaves the loop early, so that many indices are compared at once.
             let pairs = row.iter().zip(row.iter().skip(1));
-            if pairs.fold(false, |any, (one, next)| any | (one >= next)) {
+            if pairs.fold(0, |any, (one, next)| any | u8::from(one >= next)) != 0 {
                 return Err(broken("the indices of a row do not ascend"));
             }
             if row.last().is_some_and(|&last| last as usize >= all.width) {
