@@ -1,6 +1,6 @@
 //! From a table on disk to a saved model, and from its file to classes, probabilities and reasons for new rows.
 
-use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Source};
+use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Source, load_source};
 use rosenblatt::{Error, Model, Recipe};
 
 fn main() -> Result<(), Error> {
@@ -35,7 +35,8 @@ fn main() -> Result<(), Error> {
     let request = "island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year\n\
                    Biscoe,46.1,13.2,211,4500,female,2007\n\
                    Dream,NA,18.9,197,3900,male,2008\n";
-    let rows = model.open(&Source::bytes("request.csv", request.as_bytes()))?;
+    let read = model.to_predict(ReadOptions::default());
+    let rows = load_source(&Source::bytes("request.csv", request.as_bytes()), &read)?;
     let (classes, shares) = (model.predict_all(&rows)?, model.predict_proba_all(&rows)?);
     let reasons = model.explain_all(&rows, 2)?;
     for ((class, shares), why) in classes.iter().zip(shares.chunks(model.labels().len())).zip(&reasons) {
@@ -45,8 +46,8 @@ fn main() -> Result<(), Error> {
     assert_eq!(model.labels().name(classes[0]), "Gentoo");
 
     // What is wrong with a request, where, and what to do about it.
-    let wrong = model.open(&Source::bytes("request.csv", *b"island,sex\nBiscoe,female\n"));
-    if let Err(Error::Data(error)) = wrong {
+    let wrong = load_source(&Source::bytes("request.csv", *b"island,sex\nBiscoe,female\n"), &read);
+    if let Err(error) = wrong {
         eprintln!("{}", error.report());
     }
     Ok(())

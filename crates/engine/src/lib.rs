@@ -90,7 +90,7 @@
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
 //! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
 //! | predict a row of numbers | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
-//! | predict rows of text cells, as a request has them | [`Model::open`] of [`data::Source::bytes`], then [`Model::predict_all`], [`Model::predict_proba_all`], [`Model::explain_all`] |
+//! | predict rows of text cells, as a request has them | [`data::load_source`] of [`data::Source::bytes`] with [`Model::to_predict`], then [`Model::predict_all`], [`Model::predict_proba_all`], [`Model::explain_all`] |
 //! | evaluate | [`evaluate()`], [`evaluate::cross_validate`], [`split`] |
 //! | choose among algorithms | [`compare`], [`race`] |
 //! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |
