@@ -158,7 +158,7 @@ function dress() {
   $('lessons').value = story ? state.story : '';
   $('story').textContent = story ? `${state.story}. ${story[0]}. ${story[2]}` : '';
   $('next').hidden = !LESSONS[+state.story];
-  for (const panel of desk.panels) { repaint(panel); panel.heading.style.color = css(`--learner-${panel.place + 1}`); }
+  for (const panel of desk.panels) repaint(panel);
   if (desk.engine) showAll();
 }
 const tell = (number) => { if (LESSONS[number - 1]) location.hash = `#${LESSONS[number - 1][1]}&story=${number}${state.lesson ? '&lesson=1' : ''}${state.theme ? `&theme=${state.theme}` : ''}`; };

@@ -1,6 +1,6 @@
 // What happens in words and numbers: the update, the proof, and what the marks on the pictures mean.
 
-import { $, count, counted, css, desk, el, learnerColour, state } from './desk.js';
+import { $, count, counted, css, desk, el, lineOf, state } from './desk.js';
 import { MOST_COLOURS, colourOf, figure, number, swatch } from './draw.js';
 import { isPlain, partOf, readoutOf, ruleOf, titleOf } from './learners.js';
 
@@ -112,8 +112,8 @@ function meter(words, small, large, smallName, largeName) {
   svg.setAttribute('viewBox', '0 0 100 8'); svg.setAttribute('preserveAspectRatio', 'none'); svg.setAttribute('role', 'img');
   svg.setAttribute('aria-label', `${smallName} ${figure(small)}, ${largeName} ${figure(large)}`);
   const bar = (x, wide, fill) => { const one = document.createElementNS(SVG, 'rect'); for (const [k, v] of Object.entries({ x, y: 0, width: Math.max(0, wide), height: 8, fill })) one.setAttribute(k, v); svg.append(one); };
-  bar(0, small / most * 100, css('--accent'));
-  bar(large / most * 100 - 0.6, 1.2, css('--bad'));
+  bar(0, small / most * 100, css('--bar'));
+  bar(large / most * 100 - 0.6, 1.2, css('--ink'));
   return el('div', { className: 'meter' }, el('div', {}, el('span', { textContent: words })), svg,
     el('div', {}, el('span', { textContent: `${smallName} = ${figure(small)}` }), el('span', { textContent: `${largeName} = ${figure(large)}` })));
 }
@@ -200,11 +200,15 @@ export function showKey() {
     if (single && looks.some((look) => look.margin > 0)) add({ line: ink, dash: '3 3' }, 'margin');
     if (looks.some((look) => look.planes.length > 1 && !look.view)) add({ line: colourOf(0), dash: '5 3' }, 'one class against the others');
     if (looks.some((look) => look.units?.length)) add({ line: css('--soft'), dash: '5 3' }, 'hidden unit');
-    if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: css('--accent') }, 'y·x added'); add({ line: ink }, 'w after'); }
+    if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: colourOf(panels.find((panel) => panel.sum).sum.klass) }, 'y·x added'); add({ line: ink }, 'w after'); }
   }
   $('key').replaceChildren(...keys);
-  $('legend').replaceChildren(...panels.map((_, place) => { const one = el('span', { textContent: `— ${titleOf(state.learners[place])}` }); one.style.color = learnerColour(place); return one; }),
-    ...(table?.test.length ? [el('span', { textContent: 'dashed: held-out rows' })] : []));
+  const lines = panels.map((_, place) => {
+    const { stroke, dash } = lineOf(place), name = `${panels.length > 1 ? `${place + 1} ` : ''}${titleOf(state.learners[place])}`;
+    return el('span', {}, swatch({ line: stroke, dash: dash.join(' ') }), el('span', { textContent: name }));
+  });
+  const dots = swatch({ line: ink, dash: lineOf(0, true).dash.join(' ') });
+  $('legend').replaceChildren(...lines, ...(table?.test.length ? [el('span', {}, dots, el('span', { textContent: 'with dots: held-out rows' }))] : []));
 }
 
 /** Whether the picture can show an update as a sum of arrows: the weights are what it predicts with. */
