@@ -9,7 +9,7 @@ import { LESSONS } from './lessons.js';
 import { curves, draw, nearest, picture, repaint, toPixels, toPlace, wordsOf } from './panels.js';
 import { bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
 import { attempt, back, epoch, frameTimes, heard, pause, play, prove, relearn, reload, reset, showAll, step } from './run.js';
-import { SPEEDS, choose, files, readLink, usual, words } from './state.js';
+import { SPEEDS, choose, files, isStill, readLink, usual, words } from './state.js';
 import { mistakesOf } from './words.js';
 
 // ---------------------------------------------------------------------------------------------- points
@@ -156,10 +156,20 @@ function dress() {
   const story = LESSONS[+state.story - 1];
   $('caption').hidden = !story;
   $('lessons').value = story ? state.story : '';
-  $('story').textContent = story ? `${state.story}. ${story[0]}. ${story[2]}` : '';
+  tellStory();
   $('next').hidden = !LESSONS[+state.story];
   for (const panel of desk.panels) repaint(panel);
   if (desk.engine) showAll();
+}
+/** The caption of a lesson; beyond the round that it opens with, that of the step, as long as nothing else was changed. */
+function tellStory() {
+  const story = LESSONS[+state.story - 1];
+  if (!story) { $('story').textContent = ''; return; }
+  const [title, start, first, steps = {}] = story, round = +state.round;
+  const reached = Object.keys(steps).map(Number).filter((step) => step <= round).at(-1);
+  const isOpening = round === +(new URLSearchParams(start).get('round') ?? 0) || !isStill(start);
+  const words = `${state.story}. ${title}. ${isOpening ? first : steps[reached] ?? first}`;
+  if ($('story').textContent !== words) $('story').textContent = words;
 }
 const tell = (number) => { if (LESSONS[number - 1]) location.hash = `#${LESSONS[number - 1][1]}&story=${number}${state.lesson ? '&lesson=1' : ''}${state.theme ? `&theme=${state.theme}` : ''}`; };
 
@@ -300,7 +310,7 @@ try {
   for (const id of ['order', 'bias', 'mistake', 'zero', 'multiclass']) fill($(id), choices(id));
   fill($('lessons'), [['', 'Lessons …'], ...LESSONS.map(([title], place) => [String(place + 1), `${place + 1}. ${title}`])]);
   Object.assign(heard, {
-    changed: link, drawn: () => { if (recorder) filmFrame(); }, ended: stopFilm,
+    changed: link, drawn: () => { if (recorder) filmFrame(); tellStory(); }, ended: stopFilm,
     hands: { pointerdown: pointerDown, pointermove: pointerMove, pointerup: pointerUp, contextmenu: (event) => event.preventDefault(), keydown: canvasKey },
   });
   listen();

@@ -31,6 +31,16 @@ export function choose(data, more = {}) {
   Object.assign(state, usual(data), kept, { round: 0, story: '' }, more);
 }
 
+/** Whether the experiment is the one that these words of an address describe. */
+export function isStill(address) {
+  const given = new URLSearchParams(address), now = new URLSearchParams(words(false));
+  for (const name of LOOKS) given.delete(name);
+  const learners = given.has('learner') ? given.getAll('learner') : LEARNERS;
+  return [...now.keys()].every((name) => name === 'learner' || given.has(name))
+    && [...given].every(([name, value]) => name === 'learner' || String(state[name]) === value)
+    && learners.join('&') === state.learners.join('&');
+}
+
 /** The tables that were opened, by name: an address that is gone back to finds them again. */
 export const files = new Map();
 
