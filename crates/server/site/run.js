@@ -16,9 +16,12 @@ let owed = 0, last = 0, reported = 0;
 export const heard = { changed: () => {}, drawn: () => {}, ended: () => {}, hands: {} };
 export const frameTimes = () => [...frames];
 
-/** Does what it is given, and shows the engine's complaint if there is one. */
+let depth = 0;
+/** Does what it is given, and shows the engine's complaint if there is one; that of a part stays until the whole is tried again. */
 export function attempt(work) {
-  try { const done = work(); trouble(null); return done; } catch (error) { trouble(error); pause(); return undefined; }
+  if (depth === 0) trouble(null);
+  depth += 1;
+  try { return work(); } catch (error) { trouble(error); pause(); return undefined; } finally { depth -= 1; }
 }
 
 /** Reads the rows again, then proves and learns anew. */
