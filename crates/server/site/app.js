@@ -7,7 +7,7 @@ import { CanvasPen, number } from './draw.js';
 import { choices, fill, learnersForm, titleOf } from './learners.js';
 import { LESSONS } from './lessons.js';
 import { curves, draw, nearest, picture, repaint, toPixels, toPlace, wordsOf } from './panels.js';
-import { bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
+import { START, bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
 import { attempt, back, epoch, frameTimes, heard, pause, play, prove, relearn, reload, reset, showAll, step } from './run.js';
 import { SPEEDS, choose, files, isStill, readLink, usual, words } from './state.js';
 import { mistakesOf } from './words.js';
@@ -245,6 +245,12 @@ function listen() {
   for (const id of ['test', 'seed']) on(id, 'change', (event) => { state[id] = event.target.value; reload(); });
   for (const id of ['order', 'epochs', 'mistake', 'zero', 'multiclass']) on(id, 'change', (event) => { state[id] = event.target.value; relearn(); });
   on('bias', 'change', (event) => { state.bias = event.target.value; prove(); relearn(); });
+  for (const id of START) on(id, 'change', () => {
+    const numbers = START.map((field) => $(field).value || '0');
+    if (numbers[2] === '0') numbers.pop();
+    state.start = numbers.some((value) => +value !== 0) ? numbers.join(',') : '';
+    relearn();
+  });
   on('label', 'change', (event) => { state.label = event.target.value; state.cols = ''; reload(); });
   on('scaled', 'change', (event) => { state.scaled = event.target.checked ? '1' : ''; reload(); });
   const columns = () => {

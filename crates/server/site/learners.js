@@ -48,6 +48,13 @@ export function optionsOf(words) {
   return options;
 }
 
+/** Where plain learners start, as the engine has it: a number for each feature, then the bias if there is one. */
+export function startOf() {
+  if (!state.start) return '';
+  const numbers = state.start.split(','), { features } = desk.table;
+  return numbers.slice(0, state.bias === 'none' ? features.length : numbers.length).join(',');
+}
+
 export function titleOf(words) {
   const kernel = partOf(words, 'kernel:'), map = partOf(words, 'map:'), rate = partOf(words, 'rate:');
   const parts = [ruleOf(words) === 'mlp' ? 'multi-layer perceptron' : ruleOf(words)];

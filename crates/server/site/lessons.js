@@ -26,4 +26,5 @@ export const LESSONS = [
   ['Noise', 'data=voted&order=shuffle-epoch&epochs=30&round=900&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/voted&learner=perceptron/pocket', 'The last weights have just reacted to one row. Averages, votes and the pocket are steadier.'],
   ['Scale and order', 'data=iris&scaled=&order=given&epochs=30&round=4500&learner=perceptron/last', 'Rows sorted by class, columns unscaled: half of the rows are misclassified. Standardize the columns and shuffle, and compare.'],
   ['The learning rate', 'data=margin&round=12&learner=perceptron/last&learner=perceptron/last/rate:0.1', 'From zero weights, a constant learning rate only rescales w: both lines are the same.'],
+  ['Other start weights', 'data=margin&start=-2,3&round=12&learner=perceptron/last&learner=perceptron/last/rate:0.1', 'From other weights, the learning rate matters: small steps take longer to leave them.'],
 ];

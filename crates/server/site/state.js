@@ -6,7 +6,7 @@ export const SPEEDS = [0.5, 1, 2, 4, 8, 15, 30, 60, 150, 500, 2000, 10000, 50000
 const LONGEST_SHARED = 6000;
 const PLAIN = {
   data: 'lecture', n: 200, noise: 0, dseed: 1, test: '0', label: '', cols: '', scaled: '', points: '', classes: 'minus,plus', text: '', table: '',
-  order: 'given', seed: 0, epochs: 100, bias: 'learned', mistake: '', zero: '', multiclass: '',
+  order: 'given', seed: 0, epochs: 100, bias: 'learned', start: '', mistake: '', zero: '', multiclass: '',
   speed: 3, round: 0, hide: '', lesson: '', theme: '', story: '',
 };
 const NUMBERS = Object.keys(PLAIN).filter((name) => typeof PLAIN[name] === 'number');

@@ -2,7 +2,7 @@
 
 import { $, count, counted, css, desk, el, lineOf, state } from './desk.js';
 import { MOST_COLOURS, colourOf, figure, number, swatch } from './draw.js';
-import { isPlain, partOf, readoutOf, ruleOf, titleOf } from './learners.js';
+import { isPlain, partOf, readoutOf, ruleOf, startOf, titleOf } from './learners.js';
 
 const vector = (list) => `(${list.slice(0, 6).map(number).join(',\u00a0')}${list.length > 6 ? ',\u00a0…' : ''})`;
 /** A share; one that is small is not nothing. */
@@ -33,6 +33,15 @@ export function featuresOf(row) {
   return x;
 }
 
+/** What a learner begins with. */
+function beginning(words) {
+  if (ruleOf(words) === 'mlp') return 'the weights are small numbers that the seed draws';
+  const start = isPlain(words) ? startOf() : '';
+  if (!start) return 'all weights are zero';
+  const numbers = start.split(',').map(Number), n = desk.table.features.length;
+  return `w = ${vector(numbers.slice(0, n))}${state.bias === 'none' ? '' : `, b = ${number(numbers[n] ?? 0)}`}`;
+}
+
 export function showUpdate(aloud) {
   const box = $('update'), { table, learners, panels } = desk;
   box.setAttribute('aria-live', aloud ? 'polite' : 'off');
@@ -41,7 +50,7 @@ export function showUpdate(aloud) {
   if (!table || !table.rows) return only('Click on the picture to add points of two classes, or choose a data set.');
   if (table.classes.length < 2) return only('Points of a second class are needed: choose it under “New points are”, and click.');
   const words = state.learners[0], shown = learners[0]?.rounds ?? [];
-  if (!shown.length) return only('Before the first round all weights are zero. Press Play, or step.');
+  if (!shown.length) return only(`Before the first round ${beginning(words)}. Press Play, or step.`);
   const round = shown.find((one) => one.mistaken || one.step) ?? shown[0];
   const binary = table.classes.length === 2;
   const x = featuresOf(round.row);
@@ -157,6 +166,11 @@ export function showProof({ prove, learnBias }) {
       p(`margin γ = ${figure(margin)}, radius R = ${figure(radius)}${state.bias === 'none' ? '' : ' (bias as a feature that is always 1)'}`);
       const learner = learners[0], meters = learner?.meters;
       const k = learner?.updates ?? 0;
+      if (startOf()) {
+        p(`(R/γ)² = ${figure(most)} bounds the mistakes of a run that starts from zero. From other weights every mistake still adds at least γ to w·u and at most R² to |w|², on top of what they start with.`, 'hint');
+        box.replaceChildren(...parts);
+        return;
+      }
       parts.push(meter('mistakes never exceed (R/γ)²', k, most, 'mistakes', '(R/γ)²'));
       if (meters) {
         parts.push(meter('every mistake takes w at least γ along u', k * margin, meters.progress, `${count(k)}·γ`, 'w·u'));

@@ -231,6 +231,59 @@ await test('the command on the page does what the page does, whatever was chosen
   await page.context().close();
 });
 
+await test('start weights: the field, the address, undo, and the same bits on the command line', async () => {
+  const page = await open('#data=lecture&bias=none');
+  const settled = () => page.waitForTimeout(300);
+  await settled();
+  await page.evaluate(() => { document.getElementById('part-conventions').open = true; });
+  assert.ok(await page.isDisabled('#start-b'));
+  await page.fill('#start-1', '1'); await page.keyboard.press('Tab'); await settled();
+  assert.equal((await state(page)).start, '1,0');
+  assert.match(page.url(), /start=1,0(&|$)/);
+  assert.match(await page.textContent('#update'), /Before the first round w = \(1,\s0\)\./);
+  assert.match(await page.textContent('#proof'), /bounds the mistakes of a run that starts from zero/);
+  assert.match(await page.inputValue('#command'), / --start 1,0$/);
+  for (let i = 0; i < 2; i += 1) await page.click('#step');
+  assert.deepEqual((await learners(page))[0].rounds[0].w, [0, -1]);
+  await page.keyboard.press('Control+z'); await settled();
+  assert.equal((await state(page)).start, '');
+  assert.equal(await page.inputValue('#start-1'), '');
+  await page.keyboard.press('Control+y'); await settled();
+  assert.equal(await page.inputValue('#start-1'), '1');
+  // What learns in another space starts as ever; three classes are refused, and the field stays to be emptied.
+  await page.evaluate(() => { location.hash = '#data=xor&start=1,2,-0.5&learner=perceptron/last&learner=perceptron/last/kernel:rbf'; });
+  await page.waitForFunction(() => window.playground.learners().length === 2);
+  assert.equal(await trouble(page), '');
+  assert.deepEqual((await page.inputValue('#command')).split('\n').map((line) => / --start 1,2,-0\.5/.test(line)), [true, false]);
+  await page.evaluate(() => { location.hash = '#data=drawn-three&start=1,2'; });
+  await page.waitForFunction(() => /left out for more than two classes/.test(document.getElementById('trouble').textContent));
+  assert.ok(await page.isVisible('#start'));
+  await page.fill('#start-1', ''); await page.fill('#start-2', ''); await page.keyboard.press('Tab');
+  await page.waitForFunction(() => window.playground.learners().length === 1);
+  assert.equal(await trouble(page), '');
+  for (const hash of ['data=lecture&bias=none&start=-1,0.1', 'data=xor&start=0.3,-2.5,1e-3', 'data=voted&order=shuffle-epoch&seed=3&epochs=4&start=-2,3,-0.7', 'data=margin&start=1,1&mistake=lt0&learner=perceptron/averaged/rate:0.3']) {
+    await page.evaluate((next) => { location.hash = `#${next}`; }, hash);
+    await page.waitForFunction((start) => window.playground.state().start === start, hash.match(/start=([^&]*)/)[1]);
+    await page.waitForTimeout(200);
+    assert.equal(await trouble(page), '', hash);
+    await page.evaluate(() => { document.getElementById('part-export').open = true; });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rows')]);
+    writeFileSync(path.join(folder, download.suggestedFilename()), readFileSync(await download.path()));
+    const line = await page.inputValue('#command');
+    assert.match(line, / --start -?\d/);
+    const there = execFileSync('sh', ['-c', `${line.replace(/^rosenblatt/, '"$0"')} --rounds 100000 --json`, program], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 }).trim().split('\n').map((text) => JSON.parse(text));
+    there.pop();
+    const here = await page.evaluate((last) => {
+      const all = [];
+      for (let round = 1; round <= last; round += 1) all.push(...window.playground.ask({ do: 'go', round }).learners[0].rounds);
+      return all;
+    }, there.at(-1).round);
+    const bits = (rounds) => JSON.stringify(rounds.map((round) => [round.round, round.w, round.b]));
+    assert.equal(bits(here), bits(there), `${hash}\n${line}`);
+  }
+  await page.context().close();
+});
+
 await test('the captions of a lesson go along with its steps', async () => {
   const page = await open('#data=lecture&bias=none&round=1&story=1');
   const first = await page.textContent('#story');
@@ -266,7 +319,7 @@ const brokenTexts = (page, where, pattern) => page.evaluate(([selector, source])
 
 await test('vectors and labels stand on one line', async () => {
   for (const [width, height] of [[1280, 800], [1920, 1080]]) {
-    for (const hash of ['data=xor&round=4', 'data=drawn-noisy&round=399', 'data=voted&round=77&test=0.2']) {
+    for (const hash of ['data=xor&round=4', 'data=drawn-noisy&round=399', 'data=voted&round=77&test=0.2&start=0.25,-1.125']) {
       const page = await open(`#${hash}`, { viewport: { width, height } });
       await page.evaluate(() => { for (const part of document.querySelectorAll('details')) part.open = true; });
       assert.match(await page.textContent('#update'), /x = \(/);
@@ -738,6 +791,7 @@ await test('pictures for the documentation', async () => {
   const shot = async (hash, name, options = {}) => { const page = await open(hash, options); await page.waitForTimeout(400); await page.screenshot({ path: name }); await page.context().close(); };
   await shot('#data=drawn-rings&n=160&order=shuffle-once&round=480&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/last/kernel:polynomial,degree=2&learner=mlp/hidden=8/rate:0.05', 'four.png', { viewport: { width: 1500, height: 1000 } });
   await shot('#data=lecture&bias=none&round=2', 'update.png', { viewport: { width: 1400, height: 820 } });
+  await shot('#data=margin&start=-2,3&round=12&learner=perceptron/last&learner=perceptron/last/rate:0.1&story=9', 'start.png', { viewport: { width: 1280, height: 800 } });
   await shot('#data=xor&round=4&theme=dark&lesson=1', 'projector.png', { viewport: { width: 1920, height: 1080 } });
 });
 
