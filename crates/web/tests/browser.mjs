@@ -325,7 +325,7 @@ await test('vectors and labels stand on one line', async () => {
       assert.match(await page.textContent('#update'), /x = \(/);
       assert.deepEqual(await brokenTexts(page, '#update', '\\([^()·]*,[^()]*\\)'), [], `${width} ${hash}`);
       assert.deepEqual(await brokenTexts(page, '#settings label, #settings legend, #transport label, button', '\\S[^]*\\S'), [], `${width} ${hash}`);
-      const narrow = await page.evaluate(() => [...document.querySelectorAll('#settings select, #settings input:not([type=checkbox]):not([type=radio]):not([type=file])')].filter((one) => one.offsetParent && (one.offsetWidth < 40 || one.getBoundingClientRect().right > one.closest('details').getBoundingClientRect().right)).map((one) => one.id || one.outerHTML));
+      const narrow = await page.evaluate(() => [...document.querySelectorAll('#settings select, #settings input:not([type=checkbox]):not([type=radio]):not([type=file])')].filter((one) => one.offsetParent && (one.offsetWidth < (one.matches('select') ? 90 : 40) || one.getBoundingClientRect().right > one.closest('details').getBoundingClientRect().right)).map((one) => one.id || one.outerHTML));
       assert.deepEqual(narrow, [], `${width} ${hash}`);
       await page.context().close();
     }
