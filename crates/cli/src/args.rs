@@ -11,6 +11,7 @@ use rosenblatt::recipe::{AUTO, Choice, MemoryLimit, Words};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::tagger::TaggerOptions;
+use rosenblatt::trace::Beginning;
 use rosenblatt::{
     Costs, KernelOptions, Mapping, Model, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
 };
@@ -335,6 +336,19 @@ flags!(
     |arg| arg
 );
 
+flags!(
+    /// Where a run starts that is shown step by step.
+    StartArgs, "Learning", of::<Beginning>(), |arg| arg.allow_hyphen_values(true)
+);
+
+impl StartArgs {
+    /// What the words mean.
+    pub(crate) fn beginning(&self) -> Result<Beginning, Failure> {
+        let values = Value::Object(self.0.values::<Beginning>().map_err(Failure::Usage)?);
+        serde_json::from_value(values).map_err(|error| Failure::Usage(error.to_string()))
+    }
+}
+
 /// A share, from 0 up to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim().parse::<f64>();
@@ -597,7 +611,12 @@ impl SpecArgs {
 
     /// What the words mean; the error is about the words.
     pub(crate) fn spec(&self) -> Result<Spec, Failure> {
-        Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+        self.spec_from(&Beginning::default())
+    }
+
+    /// The same for a run that starts there.
+    pub(crate) fn spec_from(&self, beginning: &Beginning) -> Result<Spec, Failure> {
+        beginning.spec(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
     }
 
     /// What the words mean but for the parameters of the rule, of which each may have several values.

@@ -110,6 +110,32 @@ fn every_step_has_the_weights_of_trace() {
     }
 }
 
+#[test]
+fn start_weights_are_those_of_trace() {
+    let bench = Bench::new();
+    let mut session = Session::default();
+    for (table, bias, start) in [
+        (blackboard::LECTURE, "none", "1,0"),
+        (blackboard::LECTURE, "learned", "-1,0.1,8.5"),
+        (blackboard::XOR, "learned", "0.3,-2.5,0.001"),
+        (blackboard::VOTED, "learned", "-2,3"),
+    ] {
+        bench.write("rows.csv", table);
+        let options = json!({ "bias": bias, "order": "given", "readout": "last", "epochs": 9 });
+        ask(&mut session, &json!({ "do": "read", "name": "rows.csv" }), table);
+        let learn = json!({ "do": "learn", "learners": [options], "from": { "start": start } });
+        ask(&mut session, &learn, "");
+        let (here, command, ending) = walked_on(&mut session);
+        assert!(command.ends_with(&format!(" --start {start}")), "{command}");
+        let (there, end) = traced(&bench, &command);
+        assert_eq!(here, there, "{command}");
+        assert!(end.starts_with(ending.as_str().unwrap()), "{ending} / {end}");
+        // Back to the start and forth again.
+        ask(&mut session, &json!({ "do": "go", "round": 0 }), "");
+        assert_eq!(walked_on(&mut session).0, here, "{command}");
+    }
+}
+
 fn one_of<'a>(random: &mut Random, names: &[&'a str]) -> &'a str {
     names[random.below(names.len() as u64) as usize]
 }

@@ -114,3 +114,82 @@ fn a_race_cannot_be_traced() {
     let done = bench.run("rosenblatt trace xor.csv --algorithm auto");
     assert!(done.code == Some(2) && done.stderr.contains("has rules compete"), "{}", done.all());
 }
+
+/// From w = (1, 0) the lecture's four points take four mistakes, by hand.
+#[test]
+fn a_run_starts_from_the_weights_that_are_named() {
+    let bench = Bench::new();
+    bench.write("points.csv", LECTURE);
+    let weights = |words: &str| -> Vec<serde_json::Value> {
+        let text = bench.ok(&format!("rosenblatt trace points.csv --json {words}"));
+        let mut lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let end = lines.pop().unwrap();
+        lines
+            .iter()
+            .map(|line| serde_json::json!([line["w"], line["b"]]))
+            .chain([end["end"].clone()])
+            .collect()
+    };
+    let found = weights("--bias none --start 1,0");
+    let expected = serde_json::json!([
+        [[1.0, 0.0], 0.0],
+        [[0.0, -1.0], 0.0],
+        [[0.0, -1.0], 0.0],
+        [[0.0, -1.0], 0.0],
+        [[4.0, -1.0], 0.0],
+        [[3.0, -2.0], 0.0],
+        [[3.0, -2.0], 0.0],
+        [[1.0, -4.0], 0.0],
+        [[1.0, -4.0], 0.0],
+        [[1.0, -4.0], 0.0],
+        [[1.0, -4.0], 0.0],
+        [[1.0, -4.0], 0.0],
+        "converged in epoch 3: no mistake in a whole epoch, after 4 mistakes"
+    ]);
+    assert_eq!(serde_json::Value::Array(found), expected);
+    // The bias is the number that is one more, and the first row is right from here: nothing moves.
+    assert_eq!(weights("--start -1,0,8.5 --rounds 1")[0], serde_json::json!([[-1.0, 0.0], 8.5]));
+    // Zeros are where every run starts.
+    assert_eq!(weights("--start 0,0,0"), weights(""));
+    // By a convention that zero weights never learn from, others do.
+    let strict = weights("--bias none --mistake lt0 --start 1,0");
+    assert_eq!(strict.last().unwrap(), "converged in epoch 2: no mistake in a whole epoch, after 1 mistake");
+    let zero = bench.run("rosenblatt trace points.csv --mistake lt0 --start 0,0");
+    assert!(zero.code == Some(2) && zero.stderr.contains("can never learn"), "{}", zero.all());
+}
+
+/// Weights that return to a start that is not zero are noticed.
+#[test]
+fn xor_ends_where_it_began_whatever_that_is() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let done = bench.ok("rosenblatt trace xor.csv --bias none --start 0,2");
+    assert!(done.contains("the weights are what they were") && done.contains("add up to nothing"), "{done}");
+}
+
+#[test]
+fn start_weights_are_refused_where_there_is_no_single_hyperplane() {
+    let bench = Bench::new();
+    bench.write("points.csv", LECTURE);
+    bench.write("three.csv", "x1,x2,y\n4,0,a\n1,1,b\n0,1,b\n-2,-2,c\n");
+    for (words, why) in [
+        ("points.csv --start 1", "`start` should be one number for each feature"),
+        ("points.csv --start 1,2,3,4", "4 numbers for 2 features"),
+        ("points.csv --start 1,x", "one for each feature and perhaps one more for the bias"),
+        ("points.csv --start 1,inf", "one for each feature and perhaps one more for the bias"),
+        ("points.csv --bias none --start 1,0,1", "where `bias = none`"),
+        ("points.csv --algorithm mlp --start 1,0", "a network has several"),
+        ("points.csv --kernel rbf --start 1,0", "a trace shows weights"),
+        ("points.csv --algorithm svm-dual --start 1,0", "a number for each row"),
+        ("three.csv --start 1,0", "more than two classes"),
+    ] {
+        let done = bench.run(&format!("rosenblatt trace {words}"));
+        assert!(
+            done.code.is_some_and(|code| code > 0) && done.stderr.contains(why),
+            "{words}: {}",
+            done.all()
+        );
+    }
+    assert_eq!(bench.run("rosenblatt trace three.csv --positive a --start 1,0").code, Some(0));
+}

@@ -7,9 +7,9 @@ import { CanvasPen, number } from './draw.js';
 import { choices, fill, learnersForm, titleOf } from './learners.js';
 import { LESSONS } from './lessons.js';
 import { curves, draw, nearest, picture, repaint, toPixels, toPlace, wordsOf } from './panels.js';
-import { bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
+import { START, bytesOfData, canEdit, fileName, keepPoints, leastNoise } from './rows.js';
 import { attempt, back, epoch, frameTimes, heard, pause, play, prove, relearn, reload, reset, showAll, step } from './run.js';
-import { SPEEDS, choose, files, readLink, usual, words } from './state.js';
+import { SPEEDS, choose, files, isStill, readLink, usual, words } from './state.js';
 import { mistakesOf } from './words.js';
 
 // ---------------------------------------------------------------------------------------------- points
@@ -156,10 +156,20 @@ function dress() {
   const story = LESSONS[+state.story - 1];
   $('caption').hidden = !story;
   $('lessons').value = story ? state.story : '';
-  $('story').textContent = story ? `${state.story}. ${story[0]}. ${story[2]}` : '';
+  tellStory();
   $('next').hidden = !LESSONS[+state.story];
-  for (const panel of desk.panels) { repaint(panel); panel.heading.style.color = css(`--learner-${panel.place + 1}`); }
+  for (const panel of desk.panels) repaint(panel);
   if (desk.engine) showAll();
+}
+/** The caption of a lesson; beyond the round that it opens with, that of the step, as long as nothing else was changed. */
+function tellStory() {
+  const story = LESSONS[+state.story - 1];
+  if (!story) { $('story').textContent = ''; return; }
+  const [title, start, first, steps = {}] = story, round = +state.round;
+  const reached = Object.keys(steps).map(Number).filter((step) => step <= round).at(-1);
+  const isOpening = round === +(new URLSearchParams(start).get('round') ?? 0) || !isStill(start);
+  const words = `${state.story}. ${title}. ${isOpening ? first : steps[reached] ?? first}`;
+  if ($('story').textContent !== words) $('story').textContent = words;
 }
 const tell = (number) => { if (LESSONS[number - 1]) location.hash = `#${LESSONS[number - 1][1]}&story=${number}${state.lesson ? '&lesson=1' : ''}${state.theme ? `&theme=${state.theme}` : ''}`; };
 
@@ -235,6 +245,12 @@ function listen() {
   for (const id of ['test', 'seed']) on(id, 'change', (event) => { state[id] = event.target.value; reload(); });
   for (const id of ['order', 'epochs', 'mistake', 'zero', 'multiclass']) on(id, 'change', (event) => { state[id] = event.target.value; relearn(); });
   on('bias', 'change', (event) => { state.bias = event.target.value; prove(); relearn(); });
+  for (const id of START) on(id, 'change', () => {
+    const numbers = START.map((field) => $(field).value || '0');
+    if (numbers[2] === '0') numbers.pop();
+    state.start = numbers.some((value) => +value !== 0) ? numbers.join(',') : '';
+    relearn();
+  });
   on('label', 'change', (event) => { state.label = event.target.value; state.cols = ''; reload(); });
   on('scaled', 'change', (event) => { state.scaled = event.target.checked ? '1' : ''; reload(); });
   const columns = () => {
@@ -300,7 +316,7 @@ try {
   for (const id of ['order', 'bias', 'mistake', 'zero', 'multiclass']) fill($(id), choices(id));
   fill($('lessons'), [['', 'Lessons …'], ...LESSONS.map(([title], place) => [String(place + 1), `${place + 1}. ${title}`])]);
   Object.assign(heard, {
-    changed: link, drawn: () => { if (recorder) filmFrame(); }, ended: stopFilm,
+    changed: link, drawn: () => { if (recorder) filmFrame(); tellStory(); }, ended: stopFilm,
     hands: { pointerdown: pointerDown, pointermove: pointerMove, pointerup: pointerUp, contextmenu: (event) => event.preventDefault(), keydown: canvasKey },
   });
   listen();

@@ -38,7 +38,11 @@ export function css(name) {
   if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   return colours.get(name);
 }
-export const learnerColour = (place) => css(`--learner-${place + 1}`);
+/** How the lines of a learner look: hues are classes, so these differ in tone and dashes. */
+export const lineOf = (place, isHeldOut = false) => ({
+  stroke: css(place % 2 ? '--second' : '--ink'),
+  dash: isHeldOut ? (place < 2 ? [1.5, 3] : [7, 3, 1.5, 3]) : (place < 2 ? [] : [8, 4]),
+});
 
 /** Digits with their thousands apart. */
 export const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ',');

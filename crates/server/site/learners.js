@@ -1,6 +1,6 @@
 // Learners by name: `perceptron/averaged/kernel:rbf,gamma=2/C=1`, as options of the engine, as a title, and as a form.
 
-import { $, desk, el, learnerColour, state } from './desk.js';
+import { $, desk, el, state } from './desk.js';
 
 const RATES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const MLP = 'mlp/hidden=2/rate:0.1';
@@ -48,6 +48,13 @@ export function optionsOf(words) {
   return options;
 }
 
+/** Where plain learners start, as the engine has it: a number for each feature, then the bias if there is one. */
+export function startOf() {
+  if (!state.start) return '';
+  const numbers = state.start.split(','), { features } = desk.table;
+  return numbers.slice(0, state.bias === 'none' ? features.length : numbers.length).join(',');
+}
+
 export function titleOf(words) {
   const kernel = partOf(words, 'kernel:'), map = partOf(words, 'map:'), rate = partOf(words, 'rate:');
   const parts = [ruleOf(words) === 'mlp' ? 'multi-layer perceptron' : ruleOf(words)];
@@ -89,7 +96,6 @@ function rateField(words, change) {
 function learnerForm(words, place, changed) {
   const change = (next) => { state.learners[place] = next; learnersForm(changed); changed(); };
   const box = el('div', { className: 'learner' });
-  box.style.borderLeftColor = learnerColour(place);
   const remove = el('button', {
     type: 'button', textContent: 'Remove', disabled: state.learners.length === 1,
     ariaLabel: `Remove learner ${place + 1}`, onclick: () => { state.learners.splice(place, 1); learnersForm(changed); changed(); },

@@ -1,6 +1,6 @@
 // The pictures: a panel for each learner, what is drawn on it, and what a pointer says of it.
 
-import { $, count, counted, css, desk, el, learnerColour, state } from './desk.js';
+import { $, count, counted, css, desk, el, lineOf, state } from './desk.js';
 import { CanvasPen, SvgPen, across, borders, colourOf, figure, number, tick } from './draw.js';
 import { titleOf } from './learners.js';
 import { shaped } from './rows.js';
@@ -28,18 +28,18 @@ export function makePanels(hands, resized) {
   desk.panels.forEach((panel, place) => {
     panel.title.textContent = titleOf(state.learners[place]);
     panel.title.title = panel.title.textContent;
-    panel.heading.style.color = learnerColour(place);
+    panel.number.hidden = amount === 1;
     panel.base = null;
   });
 }
 
 function panelOf(place, hands, resized) {
   const canvas = el('canvas', { tabIndex: 0, role: 'application', ariaRoleDescription: 'picture with points' });
-  const title = el('span'), round = el('small'), tip = el('div', { className: 'tip', hidden: true, ariaHidden: 'true' });
+  const number = el('b', { className: 'number', textContent: String(place + 1) }), title = el('span', { className: 'title' }), round = el('small'), tip = el('div', { className: 'tip', hidden: true, ariaHidden: 'true' });
   const stats = el('div', { className: 'stats' }), ending = el('div', { className: 'ending' });
-  const heading = el('h2', {}, title, round);
+  const heading = el('h2', {}, el('span', {}, number, title), round);
   const box = el('section', { className: 'panel', ariaLabel: `Learner ${place + 1}` }, heading, el('div', { className: 'sheet' }, canvas, tip), stats, ending);
-  const panel = { place, canvas, heading, title, round, stats, ending, tip, box, history: [], look: null, heat: null, base: null, stale: true };
+  const panel = { place, canvas, number, title, round, stats, ending, tip, box, history: [], look: null, heat: null, base: null, stale: true };
   for (const [name, does] of Object.entries(hands)) canvas.addEventListener(name, (event) => does(event, panel));
   canvas.addEventListener('pointermove', (event) => showTip(event, panel));
   canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
@@ -132,8 +132,7 @@ const pointRadius = (w) => {
 function drawSides(pen, [w, h], view, frame) {
   if (view === 'rival') {
     const [low, high] = [toPixels([w, h], frame[0], frame[0], frame), toPixels([w, h], frame[1], frame[1], frame)];
-    pen.area([low, high, [w, h], [0, h]], css('--good'), 0.12);
-    pen.area([low, high, [0, 0]], css('--bad'), 0.12);
+    pen.area([low, high, [0, 0]], css('--wrong'), 0.12);
   } else {
     const [x] = toPixels([w, h], 0, 0, frame);
     pen.area([[0, 0], [x, 0], [x, h], [0, h]], colourOf(0), 0.22);
@@ -217,7 +216,7 @@ function drawLive(pen, size, panel) {
             if (edge) pen.line(edge.map(pixels), ink, 1.3, [5, 5]);
           }
         }
-        panel.sum = !!shown?.step && showsSum(state.learners[panel.place]) && sumOfArrows(pen, size, shown);
+        panel.sum = shown?.step && showsSum(state.learners[panel.place]) && sumOfArrows(pen, size, shown);
         if (!panel.sum) normal(pen, size, plane.line, ends, ink);
       });
     }
@@ -274,11 +273,11 @@ function sumOfArrows(pen, size, round) {
   const place = ([a, b]) => toPixels(size, a * by, b * by);
   const origin = toPixels(size, 0, 0), sign = amount < 0 ? '−' : '+', scale = Math.abs(amount) === 1 ? '' : `${number(Math.abs(amount))} `;
   arrow(pen, origin, place(before), css('--soft'), 2.2, 'w', [4, 3]);
-  arrow(pen, place(before), place(after), css('--accent'), 2.6);
+  arrow(pen, place(before), place(after), colourOf(round.class), 2.6);
   const middle = place([(before[0] + after[0]) / 2, (before[1] + after[1]) / 2]);
-  pen.text(`${sign}${scale}x`, middle[0] + 6, middle[1] - 6, css('--accent'), 15);
+  pen.text(`${sign}${scale}x`, middle[0] + 6, middle[1] - 6, css('--ink'), 15);
   arrow(pen, origin, place(after), css('--ink'), 3, 'w′');
-  return true;
+  return { klass: round.class };
 }
 
 export function drawPanel(panel) {
@@ -330,10 +329,11 @@ export function curves() {
   pen.text(`round ${count(most)}`, box[2], h - 5, ink, 12, 'end');
   panels.forEach((panel, place) => {
     const sorted = [...panel.history].sort((a, b) => a.round - b.round);
-    for (const [part, dash] of [['train', []], ['test', [4, 3]]]) {
+    for (const part of ['train', 'test']) {
+      const { stroke, dash } = lineOf(place, part === 'test');
       const points = sorted.filter((point) => point[part] !== null && point[part] !== undefined).map((point) => at(point.round, point[part]));
-      if (points.length > 1) pen.line(points, learnerColour(place), 2, dash);
-      else pen.points(points, 0, 3, learnerColour(place), null, 0);
+      if (points.length > 1) pen.line(points, stroke, part === 'test' ? 1.6 : 2, dash);
+      else pen.points(points, 0, 3, stroke, null, 0);
     }
   });
 }

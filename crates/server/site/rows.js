@@ -8,6 +8,8 @@ import { files, isMeasured } from './state.js';
 // The columns that measured flowers and birds are seen by at first.
 const SEEN = { iris: ['petal_length', 'petal_width'], penguins: ['bill_length_mm', 'flipper_length_mm'] };
 const MOST_EDITED = 2000;
+/** The fields of the start weights. */
+export const START = ['start-1', 'start-2', 'start-b'];
 /** How noisy rows are at the least: those of the data set “Noisy” are never without. */
 export const leastNoise = (data) => (data === 'drawn-noisy' ? 0.45 : 0);
 const EMPTY = { rows: 0, features: ['x1', 'x2'], numbers: [], classes: [], test: [], notes: [], slice: { columns: [0, 1] } };
@@ -122,6 +124,14 @@ export function dataForm() {
     fill($('newclass'), [...desk.classes.map((name, place) => [String(place), name]), ['new', 'a new class']], $('newclass').value || '0');
     if (!$('newclass').value) $('newclass').value = '0';
   }
+  // One hyperplane in the plane of the picture; what an address holds can be seen and taken back in any case.
+  $('start').hidden = !state.start && !(table?.features.length === 2 && table.classes.length === 2);
+  const numbers = state.start.split(',');
+  START.forEach((id, place) => {
+    $(id).value = numbers[place] ?? '';
+    $(id).title = table?.features[place] ?? '';
+  });
+  $('start-b').disabled = state.bias === 'none';
   $('notes').replaceChildren(...notes().map((note) => el('li', { textContent: note })));
   $('notes').hidden = !notes().length;
   $('scaled').checked = !!state.scaled;

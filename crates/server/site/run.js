@@ -2,7 +2,7 @@
 
 import { $, count, counted, desk, el, readable, state, trouble } from './desk.js';
 import { figure } from './draw.js';
-import { optionsOf, titleOf } from './learners.js';
+import { optionsOf, startOf, titleOf } from './learners.js';
 import { curves, draw, followSpots, heatOf, makePanels, refit } from './panels.js';
 import { dataForm, fileName, fitRows, read, unread } from './rows.js';
 import { SPEEDS } from './state.js';
@@ -16,9 +16,12 @@ let owed = 0, last = 0, reported = 0;
 export const heard = { changed: () => {}, drawn: () => {}, ended: () => {}, hands: {} };
 export const frameTimes = () => [...frames];
 
-/** Does what it is given, and shows the engine's complaint if there is one. */
+let depth = 0;
+/** Does what it is given, and shows the engine's complaint if there is one; that of a part stays until the whole is tried again. */
 export function attempt(work) {
-  try { const done = work(); trouble(null); return done; } catch (error) { trouble(error); pause(); return undefined; }
+  if (depth === 0) trouble(null);
+  depth += 1;
+  try { return work(); } catch (error) { trouble(error); pause(); return undefined; } finally { depth -= 1; }
 }
 
 /** Reads the rows again, then proves and learns anew. */
@@ -47,7 +50,8 @@ export function relearn(keepRound = false) {
     desk.learners = [];
     for (const panel of desk.panels) Object.assign(panel, { history: [], look: null, heat: null, border: null, rings: null, frame: null, ended: false });
     if (table && table.rows > 0 && table.classes.length > 1) {
-      desk.learners = desk.engine.ask({ do: 'learn', learners: state.learners.map(optionsOf) }).learners;
+      const start = startOf();
+      desk.learners = desk.engine.ask({ do: 'learn', learners: state.learners.map(optionsOf), ...(start ? { from: { start } } : {}) }).learners;
       if (+state.round > 0) retrace(+state.round);
       lookAll();
     }

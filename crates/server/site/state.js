@@ -6,7 +6,7 @@ export const SPEEDS = [0.5, 1, 2, 4, 8, 15, 30, 60, 150, 500, 2000, 10000, 50000
 const LONGEST_SHARED = 6000;
 const PLAIN = {
   data: 'lecture', n: 200, noise: 0, dseed: 1, test: '0', label: '', cols: '', scaled: '', points: '', classes: 'minus,plus', text: '', table: '',
-  order: 'given', seed: 0, epochs: 100, bias: 'learned', mistake: '', zero: '', multiclass: '',
+  order: 'given', seed: 0, epochs: 100, bias: 'learned', start: '', mistake: '', zero: '', multiclass: '',
   speed: 3, round: 0, hide: '', lesson: '', theme: '', story: '',
 };
 const NUMBERS = Object.keys(PLAIN).filter((name) => typeof PLAIN[name] === 'number');
@@ -29,6 +29,16 @@ export function usual(data) {
 export function choose(data, more = {}) {
   const kept = Object.fromEntries(['n', 'noise', 'dseed', 'test', 'seed', 'points', 'classes', ...LOOKS].map((name) => [name, state[name]]));
   Object.assign(state, usual(data), kept, { round: 0, story: '' }, more);
+}
+
+/** Whether the experiment is the one that these words of an address describe. */
+export function isStill(address) {
+  const given = new URLSearchParams(address), now = new URLSearchParams(words(false));
+  for (const name of LOOKS) given.delete(name);
+  const learners = given.has('learner') ? given.getAll('learner') : LEARNERS;
+  return [...now.keys()].every((name) => name === 'learner' || given.has(name))
+    && [...given].every(([name, value]) => name === 'learner' || String(state[name]) === value)
+    && learners.join('&') === state.learners.join('&');
 }
 
 /** The tables that were opened, by name: an address that is gone back to finds them again. */

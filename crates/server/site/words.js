@@ -1,8 +1,8 @@
 // What happens in words and numbers: the update, the proof, and what the marks on the pictures mean.
 
-import { $, count, counted, css, desk, el, learnerColour, state } from './desk.js';
+import { $, count, counted, css, desk, el, lineOf, state } from './desk.js';
 import { MOST_COLOURS, colourOf, figure, number, swatch } from './draw.js';
-import { isPlain, partOf, readoutOf, ruleOf, titleOf } from './learners.js';
+import { isPlain, partOf, readoutOf, ruleOf, startOf, titleOf } from './learners.js';
 
 const vector = (list) => `(${list.slice(0, 6).map(number).join(',\u00a0')}${list.length > 6 ? ',\u00a0…' : ''})`;
 /** A share; one that is small is not nothing. */
@@ -33,6 +33,15 @@ export function featuresOf(row) {
   return x;
 }
 
+/** What a learner begins with. */
+function beginning(words) {
+  if (ruleOf(words) === 'mlp') return 'the weights are small numbers that the seed draws';
+  const start = isPlain(words) ? startOf() : '';
+  if (!start) return 'all weights are zero';
+  const numbers = start.split(',').map(Number), n = desk.table.features.length;
+  return `w = ${vector(numbers.slice(0, n))}${state.bias === 'none' ? '' : `, b = ${number(numbers[n] ?? 0)}`}`;
+}
+
 export function showUpdate(aloud) {
   const box = $('update'), { table, learners, panels } = desk;
   box.setAttribute('aria-live', aloud ? 'polite' : 'off');
@@ -41,7 +50,7 @@ export function showUpdate(aloud) {
   if (!table || !table.rows) return only('Click on the picture to add points of two classes, or choose a data set.');
   if (table.classes.length < 2) return only('Points of a second class are needed: choose it under “New points are”, and click.');
   const words = state.learners[0], shown = learners[0]?.rounds ?? [];
-  if (!shown.length) return only('Before the first round all weights are zero. Press Play, or step.');
+  if (!shown.length) return only(`Before the first round ${beginning(words)}. Press Play, or step.`);
   const round = shown.find((one) => one.mistaken || one.step) ?? shown[0];
   const binary = table.classes.length === 2;
   const x = featuresOf(round.row);
@@ -112,8 +121,8 @@ function meter(words, small, large, smallName, largeName) {
   svg.setAttribute('viewBox', '0 0 100 8'); svg.setAttribute('preserveAspectRatio', 'none'); svg.setAttribute('role', 'img');
   svg.setAttribute('aria-label', `${smallName} ${figure(small)}, ${largeName} ${figure(large)}`);
   const bar = (x, wide, fill) => { const one = document.createElementNS(SVG, 'rect'); for (const [k, v] of Object.entries({ x, y: 0, width: Math.max(0, wide), height: 8, fill })) one.setAttribute(k, v); svg.append(one); };
-  bar(0, small / most * 100, css('--accent'));
-  bar(large / most * 100 - 0.6, 1.2, css('--bad'));
+  bar(0, small / most * 100, css('--bar'));
+  bar(large / most * 100 - 0.6, 1.2, css('--ink'));
   return el('div', { className: 'meter' }, el('div', {}, el('span', { textContent: words })), svg,
     el('div', {}, el('span', { textContent: `${smallName} = ${figure(small)}` }), el('span', { textContent: `${largeName} = ${figure(large)}` })));
 }
@@ -157,6 +166,11 @@ export function showProof({ prove, learnBias }) {
       p(`margin γ = ${figure(margin)}, radius R = ${figure(radius)}${state.bias === 'none' ? '' : ' (bias as a feature that is always 1)'}`);
       const learner = learners[0], meters = learner?.meters;
       const k = learner?.updates ?? 0;
+      if (startOf()) {
+        p(`(R/γ)² = ${figure(most)} bounds the mistakes of a run that starts from zero. From other weights every mistake still adds at least γ to w·u and at most R² to |w|², on top of what they start with.`, 'hint');
+        box.replaceChildren(...parts);
+        return;
+      }
       parts.push(meter('mistakes never exceed (R/γ)²', k, most, 'mistakes', '(R/γ)²'));
       if (meters) {
         parts.push(meter('every mistake takes w at least γ along u', k * margin, meters.progress, `${count(k)}·γ`, 'w·u'));
@@ -200,11 +214,15 @@ export function showKey() {
     if (single && looks.some((look) => look.margin > 0)) add({ line: ink, dash: '3 3' }, 'margin');
     if (looks.some((look) => look.planes.length > 1 && !look.view)) add({ line: colourOf(0), dash: '5 3' }, 'one class against the others');
     if (looks.some((look) => look.units?.length)) add({ line: css('--soft'), dash: '5 3' }, 'hidden unit');
-    if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: css('--accent') }, 'y·x added'); add({ line: ink }, 'w after'); }
+    if (panels.some((panel) => panel.sum)) { add({ line: css('--soft'), dash: '2 2' }, 'w before'); add({ line: colourOf(panels.find((panel) => panel.sum).sum.klass) }, 'y·x added'); add({ line: ink }, 'w after'); }
   }
   $('key').replaceChildren(...keys);
-  $('legend').replaceChildren(...panels.map((_, place) => { const one = el('span', { textContent: `— ${titleOf(state.learners[place])}` }); one.style.color = learnerColour(place); return one; }),
-    ...(table?.test.length ? [el('span', { textContent: 'dashed: held-out rows' })] : []));
+  const lines = panels.map((_, place) => {
+    const { stroke, dash } = lineOf(place), name = `${panels.length > 1 ? `${place + 1} ` : ''}${titleOf(state.learners[place])}`;
+    return el('span', {}, swatch({ line: stroke, dash: dash.join(' ') }), el('span', { textContent: name }));
+  });
+  const dots = swatch({ line: ink, dash: lineOf(0, true).dash.join(' ') });
+  $('legend').replaceChildren(...lines, ...(table?.test.length ? [el('span', {}, dots, el('span', { textContent: 'with dots: held-out rows' }))] : []));
 }
 
 /** Whether the picture can show an update as a sum of arrows: the weights are what it predicts with. */

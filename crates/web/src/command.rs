@@ -3,13 +3,16 @@
 use rosenblatt::core::{Mistake, Zero};
 use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Scaling};
 use rosenblatt::options::Classes;
-use rosenblatt::{Options, Spec};
+use rosenblatt::settings::differing;
+use rosenblatt::trace::{Beginning, Walk};
+use rosenblatt::{Options, Spec, algorithms};
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// `rosenblatt trace FILE …`, or `train` where there are no weights to trace.
-pub(crate) fn command(file: &str, reading: &ReadOptions, held_out: f64, spec: &Spec) -> String {
-    let options = spec.options();
-    let has_weights = options.kernel.is_none() && options.map.is_none() && !spec.entry().network;
+pub(crate) fn command(file: &str, reading: &ReadOptions, held_out: f64, walk: &Walk) -> String {
+    let (spec, options) = (walk.spec(), walk.spec().options());
+    let has_weights = has_weights(options);
     let command = if has_weights { "trace" } else { "train" };
     let mut line = format!("rosenblatt {command} {}", quoted(file));
     let mut say = |flag: &str, value: &str| {
@@ -34,12 +37,21 @@ pub(crate) fn command(file: &str, reading: &ReadOptions, held_out: f64, spec: &S
     for (flag, value) in words(options, spec) {
         say(&flag, &value);
     }
+    for (flag, value) in differing::<Beginning>(&json!(walk.beginning()), &[]) {
+        say(&flag, &value.unwrap_or_default());
+    }
     if !has_weights {
         say("precision", &reading.precision.to_string());
         line.push_str(if held_out > 0.0 { " --no-refit" } else { "" });
         line.push_str(" --patience 0 --calibrate off");
     }
     line
+}
+
+/// Whether weights of the rows' own features are learned.
+pub(crate) fn has_weights(options: &Options) -> bool {
+    let is_network = algorithms::find(&options.algorithm).is_ok_and(|entry| entry.network);
+    options.kernel.is_none() && options.map.is_none() && !is_network
 }
 
 fn words(options: &Options, spec: &Spec) -> Vec<(String, String)> {

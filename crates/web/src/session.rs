@@ -1,6 +1,6 @@
 //! What a page has on its desk: rows, learners on their way, and the proof.
 
-use crate::command::command;
+use crate::command::{command, has_weights};
 use crate::presets::preset;
 use crate::proof::{self, Bound};
 use rosenblatt::core::{Bias, Dense, Examples, Mistake};
@@ -10,7 +10,7 @@ use rosenblatt::data::{
 };
 use rosenblatt::slice::Slice;
 use rosenblatt::split::split;
-use rosenblatt::trace::{Told, TracedRound, Walk, latex, markdown};
+use rosenblatt::trace::{Beginning, Told, TracedRound, Walk, latex, markdown};
 use rosenblatt::{Dataset, Error, Model, Options, Spec, Task, algorithms, catalogue};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -76,6 +76,9 @@ pub enum Request {
     Learn {
         /// What they are.
         learners: Vec<Value>,
+        /// Where those that learn one hyperplane of the rows' own features start.
+        #[serde(default)]
+        from: Beginning,
     },
     /// Has all learners go to the end of a round.
     Go {
@@ -210,7 +213,7 @@ impl Session {
                 self.table = Some(table);
                 Ok(json)
             }
-            Request::Learn { learners } => self.learn(learners),
+            Request::Learn { learners, from } => self.learn(learners, &from),
             Request::Go { round } => self.go(round),
             Request::Look { learner } => self.look(learner),
             Request::Heat { learner, cells, frame } => self.heat(learner, cells, frame),
@@ -244,12 +247,12 @@ impl Session {
             }
             Request::Command { learner } => {
                 let (table, walk) = (on_desk(self.table.as_ref())?, on_desk(self.walks.get(learner))?);
-                Ok(json!({ "text": command(&table.name, &table.reading, table.held_out, walk.spec()) }))
+                Ok(json!({ "text": command(&table.name, &table.reading, table.held_out, walk) }))
             }
         }
     }
 
-    fn learn(&mut self, learners: Vec<Value>) -> Result<Value, Trouble> {
+    fn learn(&mut self, learners: Vec<Value>, from: &Beginning) -> Result<Value, Trouble> {
         let table = on_desk(self.table.as_ref())?;
         if learners.is_empty() || learners.len() > MOST_LEARNERS {
             return Err(Trouble(format!("there is room for 1 to {MOST_LEARNERS} learners")));
@@ -258,11 +261,13 @@ impl Session {
         for (place, options) in learners.into_iter().enumerate() {
             let options: Options = serde_json::from_value(options)
                 .map_err(|error| Trouble(format!("learner {}: {error}", place + 1)))?;
+            let beginning = if has_weights(&options) { from.clone() } else { Beginning::default() };
             // Rules that look for the worst row have an order of their own.
             let picks = algorithms::find(&options.algorithm).is_ok_and(|entry| entry.info.picks_worst);
             let order = options.order.filter(|_| !picks);
-            let walk = Spec::new(Options { validation: None, order, ..options })
-                .and_then(|spec| Walk::new(spec, Arc::clone(&table.data), Some(table.train.clone())));
+            let walk = beginning.spec(Options { validation: None, order, ..options }).and_then(|spec| {
+                Walk::starting_at(beginning, spec, Arc::clone(&table.data), Some(table.train.clone()))
+            });
             walks.push(walk.map_err(|error| {
                 let Trouble(what) = error.into();
                 Trouble(format!("learner {}: {what}", place + 1))
@@ -292,6 +297,7 @@ impl Session {
             if let (Some(bound), [round]) = (&self.bound, walk.rounds())
                 && names.len() == 2
                 && is_novikoffs(walk.spec())
+                && walk.beginning().is_zero()
             {
                 json["meters"] = bound.meters(round);
             }

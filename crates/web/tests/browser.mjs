@@ -231,6 +231,176 @@ await test('the command on the page does what the page does, whatever was chosen
   await page.context().close();
 });
 
+await test('start weights: the field, the address, undo, and the same bits on the command line', async () => {
+  const page = await open('#data=lecture&bias=none');
+  const settled = () => page.waitForTimeout(300);
+  await settled();
+  await page.evaluate(() => { document.getElementById('part-conventions').open = true; });
+  assert.ok(await page.isDisabled('#start-b'));
+  await page.fill('#start-1', '1'); await page.keyboard.press('Tab'); await settled();
+  assert.equal((await state(page)).start, '1,0');
+  assert.match(page.url(), /start=1,0(&|$)/);
+  assert.match(await page.textContent('#update'), /Before the first round w = \(1,\s0\)\./);
+  assert.match(await page.textContent('#proof'), /bounds the mistakes of a run that starts from zero/);
+  assert.match(await page.inputValue('#command'), / --start 1,0$/);
+  for (let i = 0; i < 2; i += 1) await page.click('#step');
+  assert.deepEqual((await learners(page))[0].rounds[0].w, [0, -1]);
+  await page.keyboard.press('Control+z'); await settled();
+  assert.equal((await state(page)).start, '');
+  assert.equal(await page.inputValue('#start-1'), '');
+  await page.keyboard.press('Control+y'); await settled();
+  assert.equal(await page.inputValue('#start-1'), '1');
+  // What learns in another space starts as ever; three classes are refused, and the field stays to be emptied.
+  await page.evaluate(() => { location.hash = '#data=xor&start=1,2,-0.5&learner=perceptron/last&learner=perceptron/last/kernel:rbf'; });
+  await page.waitForFunction(() => window.playground.learners().length === 2);
+  assert.equal(await trouble(page), '');
+  assert.deepEqual((await page.inputValue('#command')).split('\n').map((line) => / --start 1,2,-0\.5/.test(line)), [true, false]);
+  await page.evaluate(() => { location.hash = '#data=drawn-three&start=1,2'; });
+  await page.waitForFunction(() => /left out for more than two classes/.test(document.getElementById('trouble').textContent));
+  assert.ok(await page.isVisible('#start'));
+  await page.fill('#start-1', ''); await page.fill('#start-2', ''); await page.keyboard.press('Tab');
+  await page.waitForFunction(() => window.playground.learners().length === 1);
+  assert.equal(await trouble(page), '');
+  for (const hash of ['data=lecture&bias=none&start=-1,0.1', 'data=xor&start=0.3,-2.5,1e-3', 'data=voted&order=shuffle-epoch&seed=3&epochs=4&start=-2,3,-0.7', 'data=margin&start=1,1&mistake=lt0&learner=perceptron/averaged/rate:0.3']) {
+    await page.evaluate((next) => { location.hash = `#${next}`; }, hash);
+    await page.waitForFunction((start) => window.playground.state().start === start, hash.match(/start=([^&]*)/)[1]);
+    await page.waitForTimeout(200);
+    assert.equal(await trouble(page), '', hash);
+    await page.evaluate(() => { document.getElementById('part-export').open = true; });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rows')]);
+    writeFileSync(path.join(folder, download.suggestedFilename()), readFileSync(await download.path()));
+    const line = await page.inputValue('#command');
+    assert.match(line, / --start -?\d/);
+    const there = execFileSync('sh', ['-c', `${line.replace(/^rosenblatt/, '"$0"')} --rounds 100000 --json`, program], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 }).trim().split('\n').map((text) => JSON.parse(text));
+    there.pop();
+    const here = await page.evaluate((last) => {
+      const all = [];
+      for (let round = 1; round <= last; round += 1) all.push(...window.playground.ask({ do: 'go', round }).learners[0].rounds);
+      return all;
+    }, there.at(-1).round);
+    const bits = (rounds) => JSON.stringify(rounds.map((round) => [round.round, round.w, round.b]));
+    assert.equal(bits(here), bits(there), `${hash}\n${line}`);
+  }
+  await page.context().close();
+});
+
+await test('the captions of a lesson go along with its steps', async () => {
+  const page = await open('#data=lecture&bias=none&round=1&story=1');
+  const first = await page.textContent('#story');
+  assert.match(first, /^1\. The first mistake\. Four points/);
+  await page.click('#step');
+  assert.match(await page.textContent('#story'), /^1\. The first mistake\. Row 2 is negative/);
+  await page.click('#step');
+  assert.match(await page.textContent('#story'), /Row 3 .* nothing moves/);
+  await page.click('#back'); await page.click('#back');
+  assert.equal(await page.textContent('#story'), first);
+  // Of other rows or conventions they would be wrong.
+  await page.evaluate(() => { const zero = document.getElementById('mistake'); zero.value = 'pred'; zero.dispatchEvent(new Event('change')); });
+  await page.click('#step'); await page.click('#step');
+  assert.equal(await page.textContent('#story'), first);
+  await page.context().close();
+});
+
+/** Texts in these elements that match a pattern and stand on more than one line. */
+const brokenTexts = (page, where, pattern) => page.evaluate(([selector, source]) => {
+  const found = [];
+  for (const one of document.querySelectorAll(selector)) {
+    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      for (const match of node.data.matchAll(new RegExp(source, 'g'))) {
+        const range = document.createRange();
+        range.setStart(node, match.index); range.setEnd(node, match.index + match[0].length);
+        if (new Set([...range.getClientRects()].filter((rect) => rect.width > 0).map((rect) => Math.round(rect.top))).size > 1) found.push(match[0]);
+      }
+    }
+  }
+  return found;
+}, [where, pattern]);
+
+await test('vectors and labels stand on one line', async () => {
+  for (const [width, height] of [[1280, 800], [1920, 1080]]) {
+    for (const hash of ['data=xor&round=4', 'data=drawn-noisy&round=399', 'data=voted&round=77&test=0.2&start=0.25,-1.125']) {
+      const page = await open(`#${hash}`, { viewport: { width, height } });
+      await page.evaluate(() => { for (const part of document.querySelectorAll('details')) part.open = true; });
+      assert.match(await page.textContent('#update'), /x = \(/);
+      assert.deepEqual(await brokenTexts(page, '#update', '\\([^()·]*,[^()]*\\)'), [], `${width} ${hash}`);
+      assert.deepEqual(await brokenTexts(page, '#settings label, #settings legend, #transport label, button', '\\S[^]*\\S'), [], `${width} ${hash}`);
+      const narrow = await page.evaluate(() => [...document.querySelectorAll('#settings select, #settings input:not([type=checkbox]):not([type=radio]):not([type=file])')].filter((one) => one.offsetParent && (one.offsetWidth < (one.matches('select') ? 90 : 40) || one.getBoundingClientRect().right > one.closest('details').getBoundingClientRect().right)).map((one) => one.id || one.outerHTML));
+      assert.deepEqual(narrow, [], `${width} ${hash}`);
+      await page.context().close();
+    }
+  }
+});
+
+await test('mistakes of several outputs are counted as such', async () => {
+  const page = await open('#data=drawn-three&round=60');
+  assert.match(await page.textContent('.panel h2'), /\d+ mistakes? of 3 outputs$/);
+  await page.evaluate(() => { location.hash = '#data=drawn-three&round=60&multiclass=direct-max'; });
+  await page.waitForFunction(() => window.playground.state().multiclass === 'direct-max');
+  assert.match(await page.textContent('.panel h2'), /\d+ mistakes?$/);
+  await page.context().close();
+});
+
+await test('two learners fill a large screen', async () => {
+  const page = await open('#data=drawn-noisy&round=300&learner=perceptron/last&learner=perceptron/averaged', { viewport: { width: 1920, height: 1080 } });
+  const [first, second] = await Promise.all((await page.locator('.panel canvas').all()).map((one) => one.boundingBox()));
+  assert.ok(Math.abs(first.y - second.y) < 1 && Math.abs(first.height - second.height) < 1, JSON.stringify([first, second]));
+  assert.ok(first.height > 600 && first.width > 450, JSON.stringify(first));
+  const bar = await page.locator('#transport').boundingBox();
+  assert.ok(bar.y + bar.height <= 1080 && bar.y + bar.height > 1040, JSON.stringify(bar));
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= 1080));
+  await page.screenshot({ path: 'two.png' });
+  await page.context().close();
+});
+
+await test('the learning rate has a control, in the address and on the command line', async () => {
+  const page = await open('#data=margin');
+  const rate = page.locator('.learner label', { hasText: 'Learning rate' });
+  assert.equal(await rate.locator('output').textContent(), '1');
+  await rate.locator('input').evaluate((one) => { one.value = '2'; one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); });
+  assert.deepEqual((await state(page)).learners, ['perceptron/last/rate:0.05']);
+  assert.equal(await rate.locator('output').textContent(), '0.05');
+  assert.equal(await page.textContent('.panel h2 .title'), 'perceptron, last, rate 0.05');
+  assert.match(await page.inputValue('#command'), / --rate 0\.05/);
+  await page.click('#step');
+  assert.deepEqual((await learners(page))[0].rounds[0].w, [-0.1, -0.05]);
+  await page.context().close();
+});
+
+await test('one colour has one meaning, and classes have those of the command line, in light and dark', async () => {
+  const ink = readFileSync(path.join(root, 'crates/plot/src/ink.rs'), 'utf8');
+  for (const theme of ['light', 'dark']) {
+    const page = await open(`#data=lecture&bias=none&round=2&theme=${theme}`);
+    const [, table] = ink.match(new RegExp(`const ${theme.toUpperCase()}_CLASSES[^=]*= \\[([^]*?)\\n\\];`));
+    const expected = [...table.matchAll(/Rgb\((\w+), (\w+), (\w+)\)/g)].map(([, ...parts]) => `#${parts.map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`);
+    const classes = await page.evaluate(async () => { const { MOST_COLOURS, colourOf } = await import('./draw.js'); return Array.from({ length: MOST_COLOURS }, (_, klass) => colourOf(klass)); });
+    assert.deepEqual(classes, expected, theme);
+    const hueOf = ([red, green, blue]) => {
+      const most = Math.max(red, green, blue), span = most - Math.min(red, green, blue);
+      if (span < 50) return null; // a grey
+      const sixth = most === red ? (green - blue) / span : most === green ? 2 + (blue - red) / span : 4 + (red - green) / span;
+      return (60 * sixth + 360) % 360;
+    };
+    const far = (one, other) => { const turn = Math.abs(one - other) % 360; return Math.min(turn, 360 - turn); };
+    const ofClasses = classes.slice(0, 3).map((hex) => hueOf([1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))));
+    const rgb = (where, what) => page.evaluate(([selector, property]) => getComputedStyle(document.querySelector(selector))[property].match(/\d+/g).slice(0, 3).map(Number), [where, what]);
+    const wrong = hueOf(await page.evaluate(() => { const hex = getComputedStyle(document.documentElement).getPropertyValue('--wrong').trim(); return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)); }));
+    assert.match(await page.textContent('#update .mistake'), /a mistake/);
+    assert.equal(hueOf(await rgb('#update .mistake', 'color')), wrong, 'the words are as the rings');
+    for (const hue of ofClasses) assert.ok(far(hue, wrong) > 40, `${theme}: ${hue} and ${wrong}`);
+    for (const [where, what] of [['#play', 'backgroundColor'], ['.panel h2', 'color'], ['.learner', 'borderLeftColor'], ['#legend', 'color'], ['#proof .yes', 'color']]) {
+      assert.equal(hueOf(await rgb(where, what)), null, `${theme}: ${where}`);
+    }
+    await page.click('#epoch'); await page.click('#epoch');
+    assert.equal(hueOf(await rgb('.ending', 'color')), null, `${theme}: the ending`);
+    const lines = await page.evaluate(async () => { const { lineOf } = await import('./desk.js'); return [0, 1, 2, 3].flatMap((place) => [false, true].map((isHeldOut) => lineOf(place, isHeldOut))); });
+    assert.equal(new Set(lines.map((line) => JSON.stringify(line))).size, 8);
+    for (const { stroke } of lines) assert.equal(hueOf([1, 3, 5].map((at) => parseInt(stroke.slice(at, at + 2), 16))), null, stroke);
+    await page.screenshot({ path: `colours-${theme}.png` });
+    await page.context().close();
+  }
+});
+
 await test('rows of many columns stand on their true side', async () => {
   const page = await open('#data=penguins&cols=all&round=999&learner=perceptron/last&learner=perceptron/averaged');
   const seen = await page.evaluate(() => { const [look] = window.playground.looks(); return { view: look.view, spots: [...look.spots], classes: [...look.classes] }; });
@@ -621,6 +791,7 @@ await test('pictures for the documentation', async () => {
   const shot = async (hash, name, options = {}) => { const page = await open(hash, options); await page.waitForTimeout(400); await page.screenshot({ path: name }); await page.context().close(); };
   await shot('#data=drawn-rings&n=160&order=shuffle-once&round=480&learner=perceptron/last&learner=perceptron/averaged&learner=perceptron/last/kernel:polynomial,degree=2&learner=mlp/hidden=8/rate:0.05', 'four.png', { viewport: { width: 1500, height: 1000 } });
   await shot('#data=lecture&bias=none&round=2', 'update.png', { viewport: { width: 1400, height: 820 } });
+  await shot('#data=margin&start=-2,3&round=12&learner=perceptron/last&learner=perceptron/last/rate:0.1&story=9', 'start.png', { viewport: { width: 1280, height: 800 } });
   await shot('#data=xor&round=4&theme=dark&lesson=1', 'projector.png', { viewport: { width: 1920, height: 1080 } });
 });
 

@@ -1,7 +1,7 @@
 //! `rosenblatt trace FILE`: a run as a textbook prints it, round by round.
 
 use super::tagger;
-use crate::args::{DataArgs, SpecArgs, Spoken, TaggerArgs, share};
+use crate::args::{DataArgs, SpecArgs, Spoken, StartArgs, TaggerArgs, share};
 use crate::failure::Failure;
 use crate::ui;
 use clap::Command;
@@ -28,6 +28,7 @@ Examples:
   rosenblatt trace points.csv
   rosenblatt trace points.csv --bias none --to latex
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
+  rosenblatt trace points.csv --start 1,0         from w = (1, 0) and b = 0; 1,0,-0.5 sets b, too
   rosenblatt trace points.csv --readout voted     ends in the hypotheses that vote, and their votes
   rosenblatt trace xor.csv --algorithm mlp --hidden 2 --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
@@ -57,6 +58,8 @@ pub(crate) struct Args {
     pub(super) data: DataArgs,
     #[command(flatten)]
     pub(super) spec: SpecArgs,
+    #[command(flatten)]
+    start: StartArgs,
     #[command(flatten)]
     pub(super) tagger: TaggerArgs,
 }
@@ -92,11 +95,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         data = with_positive(data, class)?;
     }
     args.spoken.refuse(|name| name == "patience", "needs a validation set, and a trace has none")?;
-    let spec = args.spec.as_textbook().spec()?;
+    let beginning = args.start.beginning()?;
+    let spec = args.spec.as_textbook().spec_from(&beginning)?;
     if spec.readout() != Readout::Pocket {
         args.spoken.refuse(|name| name == "ratchet", "should be left out unless the readout is pocket")?;
     }
     if spec.entry().network {
+        let why = "is for the one hyperplane of a perceptron, and a network has several; `--seed` draws its weights";
+        args.spoken.refuse(|name| name == "start", why)?;
         // A single round takes much space.
         let (first, last) = if args.rounds == USUAL { (1, 1) } else { args.rounds };
         let spec = args.spec.as_plain_descent().spec()?;
@@ -104,9 +110,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let window = args.rounds.0..=args.rounds.1;
     let data = Arc::new(data);
-    let traced = if args.holdout > 0.0 {
-        let (rows, _) = split(&*data, args.holdout, spec.options().seed);
-        Walk::new(spec.clone(), Arc::clone(&data), Some(rows))?.trace(window)?
+    let traced = if args.holdout > 0.0 || beginning.start.is_some() {
+        let learned = (args.holdout > 0.0).then(|| split(&*data, args.holdout, spec.options().seed).0);
+        Walk::starting_at(beginning, spec.clone(), Arc::clone(&data), learned)?.trace(window)?
     } else {
         trace(&spec, &data, window)?
     };

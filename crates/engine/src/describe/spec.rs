@@ -47,6 +47,11 @@ pub struct Spec {
 impl Spec {
     /// Checks `options`; the error names the first one that is wrong, and the cure.
     pub fn new(options: Options) -> Result<Self, Error> {
+        Self::starting_from(options, true)
+    }
+
+    /// The same for a run that starts from weights, all of them zero or not.
+    pub(crate) fn starting_from(options: Options, is_zero: bool) -> Result<Self, Error> {
         settings::check(&options)?;
         if let Some(validation) = &options.validation {
             settings::check(validation)?;
@@ -82,7 +87,7 @@ impl Spec {
             spec.check_kernel(options)?;
             spec.check_budget(options)?;
         }
-        spec.check_rule()?;
+        spec.check_rule(is_zero)?;
         if spec.entry.info.numbers {
             spec.check_numbers()?;
         }
@@ -137,30 +142,33 @@ impl Spec {
     }
 
     /// Asks the rule, and the core, whether they can work with what is set.
-    fn check_rule(&self) -> Result<(), Error> {
+    fn check_rule(&self, starts_from_zero: bool) -> Result<(), Error> {
         struct Ask<'a> {
             spec: &'a Spec,
+            starts_from_zero: bool,
             answer: Result<(), Error>,
         }
         impl Visit for Ask<'_> {
             fn visit<A: Algorithm>(&mut self) {
                 if A::INFO.name == self.spec.entry.info.name {
-                    self.answer = self.spec.suits::<A>();
+                    self.answer = self.spec.suits::<A>(self.starts_from_zero);
                 }
             }
         }
-        let mut ask = Ask { spec: self, answer: Ok(()) };
+        let mut ask = Ask { spec: self, starts_from_zero, answer: Ok(()) };
         rules::each(&mut ask);
         ask.answer
     }
 
-    fn suits<A: Algorithm>(&self) -> Result<(), Error> {
+    fn suits<A: Algorithm>(&self, starts_from_zero: bool) -> Result<(), Error> {
         let rule = A::new(&self.params())?;
         let refuse = |expected| refuse("algorithm", expected, A::INFO.name);
         if self.kernel().is_some() && !A::Space::SUITS_KERNELS {
             return refuse("one that can learn with a kernel, as perceptron and pa1 can");
         }
-        self.setup(0, None, Vec::new()).check(&A::INFO)?;
+        // Any weights that are not zero stand for those of the run.
+        let start = (!starts_from_zero).then(|| Hyperplanes::from_parts(vec![1.0], vec![0.0]));
+        self.setup(1, start, Vec::new()).check(&A::INFO)?;
         if self.kernel().is_some_and(|options| options.budget.is_some()) && rule.needs().norm2 {
             return refuse("one that does not ask how long its hypothesis is, with a budget");
         }

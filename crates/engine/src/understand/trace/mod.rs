@@ -6,9 +6,11 @@
 //! [`Walk`] makes the same run a few rounds at a time, for those who look at it in between.
 
 mod forms;
+mod start;
 mod walk;
 
 pub use forms::{Table, Told, latex, markdown, number, step_in_words, vector};
+pub use start::{Beginning, StartWeights};
 pub use walk::Walk;
 
 use crate::error::{Error, refuse};
@@ -197,7 +199,7 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
     check(spec)?;
     // A validation set takes rows away, and which come next is not known here.
     let n_rows = if spec.options().validation.is_some() { 1 } else { data.len() };
-    let mut tracer = Tracer::new(window, spec, (n_rows, data.width()), data.labels().len());
+    let mut tracer = Tracer::new(window, spec, (n_rows, data.width()), data.labels().len(), None);
     let model = Training::new(spec, data).run(&mut tracer)?;
     let summary = model.training_summary();
     let ending = tracer.ending(spec, data, summary.stopped);
@@ -332,8 +334,18 @@ fn asked_last(spec: &Spec, n_classes: usize) -> Option<Vec<usize>> {
 /// Weights and biases of all outputs, bit by bit, zeros without a sign.
 type Bits = Vec<u64>;
 
-fn bits_of_start(width: usize, n_outputs: usize) -> Bits {
-    vec![0; (width + 1) * n_outputs]
+fn bits_of_start(start: Option<&Hyperplanes>, width: usize, n_outputs: usize) -> Bits {
+    match start {
+        None => vec![0; (width + 1) * n_outputs],
+        Some(planes) => {
+            let outputs = (0..n_outputs).flat_map(|output| {
+                let mut numbers = planes.weights(output);
+                numbers.push(planes.biases()[output]);
+                numbers
+            });
+            outputs.map(|number| (number + 0.0).to_bits()).collect()
+        }
+    }
 }
 
 fn bits_of(hypothesis: &dyn Hypothesis) -> Bits {
@@ -422,12 +434,13 @@ impl Observer for Tracer {
 }
 
 impl Tracer {
-    /// One that writes down the rounds in `window`.
+    /// One that writes down the rounds in `window` of a run from `start`, or from zero.
     fn new(
         window: RangeInclusive<u64>,
         spec: &Spec,
         (n_rows, width): (usize, usize),
         n_classes: usize,
+        start: Option<&Hyperplanes>,
     ) -> Self {
         let n_outputs = spec.n_outputs(n_classes);
         let period = match spec.order() {
@@ -442,7 +455,7 @@ impl Tracer {
             asked_last: asked_last(spec, n_classes),
             has_moved: false,
             period,
-            seen: HashMap::from([((0, bits_of_start(width, n_outputs)), (0, 0))]),
+            seen: HashMap::from([((0, bits_of_start(start, width, n_outputs)), (0, 0))]),
             room: MOST_REMEMBERED,
             totals: Totals::default(),
             repeats: None,

@@ -1,12 +1,13 @@
 //! A run that is made a few rounds at a time, and looked at in between.
 
-use super::{Ending, ReadOut, Trace, TracedRound, Tracer};
+use super::{Beginning, Ending, ReadOut, Trace, TracedRound, Tracer};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::model::{Model, training_summary};
 use crate::rows::RowSource;
 use crate::rows::check_finite;
 use crate::spec::Spec;
+use crate::start::Start;
 use crate::train::{Prepared, hypothesis, prepare, two_classes};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
@@ -43,6 +44,7 @@ pub struct Walk {
     spec: Spec,
     data: Arc<Dataset>,
     rows: Vec<u32>,
+    beginning: Beginning,
     learner: Box<dyn Learner>,
     map: Option<Arc<dyn FeatureMap>>,
     changed: Option<Dataset>,
@@ -80,20 +82,44 @@ impl Observer for Pacer {
 impl Walk {
     /// A run that has not begun, over `rows` of the data, or over all.
     pub fn new(spec: Spec, data: Arc<Dataset>, rows: Option<Vec<u32>>) -> Result<Self, Error> {
+        Self::starting_at(Beginning::default(), spec, data, rows)
+    }
+
+    /// The same from other weights than zero.
+    pub fn starting_at(
+        beginning: Beginning,
+        spec: Spec,
+        data: Arc<Dataset>,
+        rows: Option<Vec<u32>>,
+    ) -> Result<Self, Error> {
         spec.check_classes()?;
         let rows = rows.unwrap_or_else(|| (0..data.len() as u32).collect());
         two_classes(data.labels(), data.classes(), &rows)?;
         check_finite(data.view())?;
         let mut source = RowSource::from(&*data);
-        let Prepared { map, changed, learner, shape } = prepare(&spec, &mut source, &rows, None)?;
-        let mut tracer = Tracer::new(0..=u64::MAX, &spec, (rows.len(), shape.width), data.labels().len());
+        let plane = beginning.plane(&spec, &data)?;
+        let start = plane.clone().map(Start::from);
+        let Prepared { map, changed, learner, shape } = prepare(&spec, &mut source, &rows, start.as_ref())?;
+        let (n_classes, outline) = (data.labels().len(), (rows.len(), shape.width));
+        let mut tracer = Tracer::new(0..=u64::MAX, &spec, outline, n_classes, plane.as_ref());
         (tracer.only_last, tracer.room) = (true, MOST_REMEMBERED);
-        let mut walk = Self { spec, data, rows, learner, map, changed, tracer, before: None, ending: None };
+        let (before, ending) = (None, None);
+        let mut walk = Self { spec, data, rows, beginning, learner, map, changed, tracer, before, ending };
         if !walk.is_plain() {
             // Kernels and networks have no weights that could be compared, and maps too many.
             (walk.tracer.room, walk.tracer.seen) = (0, HashMap::new());
         }
         Ok(walk)
+    }
+
+    /// The same run over these rows, at its start.
+    fn anew(&self, rows: Vec<u32>) -> Result<Self, Error> {
+        Self::starting_at(self.beginning.clone(), self.spec.clone(), Arc::clone(&self.data), Some(rows))
+    }
+
+    /// Where it starts.
+    pub fn beginning(&self) -> &Beginning {
+        &self.beginning
     }
 
     /// Whether what is learned are weights of the rows' own features.
@@ -134,8 +160,8 @@ impl Walk {
     /// Goes to the end of round `round`, forwards or backwards; no further than the run goes.
     pub fn go_to(&mut self, round: u64) -> Result<(), Error> {
         if round < self.totals().rounds {
-            *self =
-                Self::new(self.spec.clone(), Arc::clone(&self.data), Some(std::mem::take(&mut self.rows)))?;
+            let rows = std::mem::take(&mut self.rows);
+            *self = self.anew(rows)?;
         }
         if self.ending.is_some() || round == self.totals().rounds {
             return Ok(());
@@ -146,7 +172,7 @@ impl Walk {
     /// The whole run from its start, with the rounds in `window`: what [`super::trace`] gives without a validation set.
     pub fn trace(&self, window: RangeInclusive<u64>) -> Result<Trace, Error> {
         super::check(&self.spec)?;
-        let mut walk = Self::new(self.spec.clone(), Arc::clone(&self.data), Some(self.rows.clone()))?;
+        let mut walk = self.anew(self.rows.clone())?;
         (walk.tracer.window, walk.tracer.only_last) = (window, false);
         walk.fit_to(u64::MAX)?;
         let ending = walk.ending.unwrap_or(Ending::Over(Stopped::Epochs));
