@@ -434,7 +434,9 @@ impl Schema {
         let moves_zero = |scaler: &Scaler| matches!(scaler.scaling, Scaling::Standard | Scaling::MinMax);
         let layout = if self.scaler.as_ref().is_some_and(moves_zero) { self.layout } else { Layout::Sparse };
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        if !numbered(&names, names.len()).is_some_and(|places| places.is_sorted()) {
+        // Bare numbers may count anything, and are kept as names.
+        let are_bare = names.iter().any(|name| is_whole(name));
+        if are_bare || !numbered(&names, names.len()).is_some_and(|places| places.is_sorted()) {
             return self;
         }
         let width = Some(names.len());
@@ -579,7 +581,7 @@ fn numbered(names: &[&str], width: usize) -> Option<Vec<usize>> {
     }
     let by_name = LazyCell::new(|| -> HashMap<&str, usize> { names.iter().copied().zip(0..).collect() });
     // Of names that are nothing but numbers, each is a feature.
-    let n_numbers = names.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
+    let n_numbers = names.iter().filter(|name| is_whole(name)).count();
     let stems = names.iter().flat_map(|name| [1, 0].map(|first| (name.strip_suffix(['0', '1']), first)));
     stems
         .filter_map(|(stem, first)| {
@@ -599,6 +601,10 @@ fn numbered(names: &[&str], width: usize) -> Option<Vec<usize>> {
             };
             (first..first + width).map(place).collect()
         })
+}
+
+fn is_whole(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Column {
