@@ -4,7 +4,7 @@
 //! The pictures are drawn by the program itself, and made small here.
 
 use crate::say;
-use rosenblatt_plot::{Anchor, Ink, Item, Look, Outline, Paint, Picture, Rect, Shape, Text, at};
+use rosenblatt_plot::{Anchor, Hue, Ink, Item, Look, Outline, Paint, Picture, Rect, Shape, Text, at};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Cursor;
@@ -131,7 +131,7 @@ fn typed(text: &str) -> Picture {
                 }
                 '░' | '▒' | '▓' | '█' => {
                     let step = ['░', '▒', '▓', '█'].iter().position(|shade| *shade == letter);
-                    let ink = Ink::signed(0.25 * (1.0 + step.unwrap_or(0) as f64));
+                    let ink = Ink::signed([Hue::Plain; 2], 0.25 * (1.0 + step.unwrap_or(0) as f64));
                     items.push(spot(x, y, 10.0, 20.0, ink));
                 }
                 letter => items.push(

@@ -25,7 +25,7 @@ struct Piece {
 
 /// Small data that the commands read: name and content.
 const FILES: &[(&str, &str)] = &[
-    ("lecture.csv", "x1,x2,class\n4,0,+1\n1,1,-1\n0,1,-1\n-2,-2,+1\n"),
+    ("lecture.csv", "x1,x2,class\n4,0,plus\n1,1,minus\n0,1,minus\n-2,-2,plus\n"),
     ("xor.csv", "x1,x2,class\n1,1,same\n1,-1,different\n-1,1,different\n-1,-1,same\n"),
 ];
 
@@ -38,7 +38,9 @@ const PIECES: &[Piece] = &[
         title: "A lecture's example, step by step",
         about: "Four points, no bias, in the order of the file. Each frame shows the boundary before a step, the row \
                 that was on its wrong side, and the boundary after it.",
-        commands: &["rosenblatt plot boundary lecture.csv --label class --bias none --frames -o lecture.svg"],
+        commands: &[
+            "rosenblatt plot boundary lecture.csv --label class --bias none --frames --no-buttons -o lecture.svg",
+        ],
         needs_mnist: false,
     },
     Piece {
@@ -246,6 +248,8 @@ mod tests {
         for piece in PIECES {
             let picture = fs::read_to_string(root.join(FOLDER).join(format!("{}.svg", piece.name))).unwrap();
             assert!(picture.contains("<svg") && !picture.contains("<script"), "{}", piece.name);
+            // A page shows them as images, in which no link is followed.
+            assert!(!picture.contains("<a "), "{}", piece.name);
         }
     }
 }

@@ -186,34 +186,37 @@ impl Task {
                 let _ = write!(text, ", {} rows, {per_second} rows/s", count(rows));
             }
         }
-        let mut line = String::new();
-        let mut bar = 0;
+        let (mut bar, mut share, mut left) = (0, String::new(), String::new());
         if let Some((done, as_of)) = done {
             // Nothing of nothing may be a zero below zero.
             let done = done.clamp(0.0, 1.0) + 0.0;
             bar = (done * BAR_CELLS as f64).round() as usize;
-            let _ = write!(
-                line,
-                "{}{} {:>3.0} %  ",
-                "━".repeat(bar),
-                "─".repeat(BAR_CELLS - bar),
-                (100.0 * done).floor()
-            );
+            share = format!("{:>3.0} %", (100.0 * done).floor());
             // A guess made too early is worse than none.
             if done > 0.02 && done < 1.0 && seconds > 0.5 {
                 // What took so long until then takes as long again; since then the clock has gone on.
                 let waited = as_of.elapsed().as_secs_f64();
-                let left = ((seconds - waited) * (1.0 - done) / done - waited).max(1.0).round();
-                let _ = match left {
-                    left if left < 100.0 => write!(line, "{left} s left  "),
-                    left => write!(line, "{} min {} s left  ", (left / 60.0).floor(), left % 60.0),
+                let seconds = ((seconds - waited) * (1.0 - done) / done - waited).max(1.0).round();
+                left = match seconds {
+                    seconds if seconds < 100.0 => format!("{seconds} s left"),
+                    seconds => format!("{} min {} s left", (seconds / 60.0).floor(), seconds % 60.0),
                 };
             }
         } else if elapsed >= SPOKEN {
-            let _ = write!(line, "{}  ", duration(elapsed));
+            left = duration(elapsed);
         }
-        line.push_str(&text);
-        let mut line: String = line.chars().take(width).collect();
+        let cells = "━".repeat(bar) + &"─".repeat(if share.is_empty() { 0 } else { BAR_CELLS - bar });
+        let drawn = if cells.is_empty() { String::new() } else { format!("{cells} {share}") };
+        let mut line = fitting([&drawn, &left, &text], width).unwrap_or_else(|| {
+            bar = 0;
+            [share.trim_start(), &text]
+                .into_iter()
+                .find(|part| !part.is_empty())
+                .unwrap_or("")
+                .chars()
+                .take(width)
+                .collect()
+        });
         if colour && bar > 0 {
             let end = line.char_indices().nth(bar).map_or(line.len(), |(place, _)| place);
             line.insert_str(end, "\x1b[0m");
@@ -221,6 +224,22 @@ impl Task {
         }
         line
     }
+}
+
+/// The parts on one line, without as many of the last words as it takes, from comma to comma, and then without whole parts;
+/// nothing if not even the first one fits.
+fn fitting([drawn, left, text]: [&str; 3], width: usize) -> Option<String> {
+    let commas = text.match_indices(", ").map(|(place, _)| place);
+    let colon = text.rfind(": ");
+    let mut ends: Vec<usize> = commas.chain(colon).chain([text.len()]).collect();
+    ends.sort_unstable();
+    let whole = ends.into_iter().rev().map(|end| vec![drawn, left, &text[..end]]);
+    let ways = whole.chain([vec![drawn, left], vec![drawn]]);
+    let lines = ways.map(|parts| {
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("  ")
+    });
+    lines.into_iter().find(|line| !line.is_empty() && line.chars().count() <= width)
 }
 
 #[cfg(test)]
@@ -238,7 +257,22 @@ mod tests {
         let line = task(Some(0.25), 3).line(80, false);
         assert_eq!(line, "━━━━━───────────────  25 %  9 s left  epoch 2 of at most 8");
         assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━\x1b[0m─"));
-        assert_eq!(task(Some(0.25), 3).line(10, false).chars().count(), 10);
+        // Where it is narrow, parts are left out, from the end; no word is cut.
+        let text = "reading mail.csv: 12.3 MB, 1,234 rows, 411 rows/s".to_owned();
+        let wide = Task { text, ..task(Some(0.25), 3) };
+        for (width, end) in [
+            (90, ": 12.3 MB, 1,234 rows, 411 rows/s"),
+            (80, ": 12.3 MB, 1,234 rows"),
+            (70, ": 12.3 MB"),
+            (60, ""),
+        ] {
+            let expected = format!("━━━━━───────────────  25 %  9 s left  reading mail.csv{end}");
+            assert_eq!(wide.line(width, false), expected, "{width}");
+        }
+        assert_eq!(wide.line(40, false), "━━━━━───────────────  25 %  9 s left");
+        assert_eq!(wide.line(30, false), "━━━━━───────────────  25 %");
+        assert_eq!(wide.line(10, true), "25 %");
+        assert_eq!(Task { done: None, ..wide }.line(20, false), "3.0 s");
         assert_eq!(task(None, 3).line(80, false), "3.0 s  epoch 2 of at most 8");
         assert_eq!(task(None, 0).line(80, false), "epoch 2 of at most 8");
         let begun = Progress { shared: Some(Arc::default()), painter: None };

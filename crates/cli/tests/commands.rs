@@ -254,6 +254,26 @@ fn every_lesson_prints_its_trace_and_leaves_its_film() {
         "converged in epoch",
     ];
     assert!(claims.iter().all(|claim| text.contains(claim)), "{text}");
+    // Of many rows the first are printed, and how many follow.
+    let text = bench.ok("rosenblatt demo voted --folder class");
+    let head = "$ head -n 6 voted.csv\nx1,x2,class\n1.9,-0.8,plus\n";
+    assert!(text.contains(head) && text.contains("… and 55 more lines in voted.csv\n"), "{text}");
+    let text = bench.ok("rosenblatt demo overfitting --folder class");
+    let places = [
+        "Of 31 held-out rows",
+        "held-out error: 9.68 %",
+        "training error: 10.0 %",
+        "held-out error: 16.1 %",
+        "training error: 0.0 %",
+    ];
+    let mut rest = text.as_str();
+    for place in places {
+        rest = rest.split_once(place).unwrap_or_else(|| panic!("{place} in order in {text}")).1;
+    }
+    assert!(
+        text.contains("Open class/overfitting-curves.svg and class/overfitting.svg in a browser"),
+        "{text}"
+    );
     let listed = bench.ok("rosenblatt demo list");
     assert!(lessons.iter().chain(&["approximation"]).all(|lesson| listed.contains(&format!("  {lesson} "))));
     assert!(!listed.contains("can tell"), "{listed}");

@@ -194,6 +194,20 @@ fn slips_of_the_first_hour_are_answered() {
     assert!(printed.contains("every folder is taken for a class: `ham`, `spam`"), "{printed}");
 }
 
+/// "misclassified" is no kind of picture, but what rings of the boundary show.
+#[test]
+fn a_plot_of_misclassified_rows_is_the_boundary_with_rings() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(200));
+    let done = bench.run("rosenblatt plot misclassified t.csv -o wrong.svg");
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    assert!(done.stderr.contains("`plot boundary` rings the misclassified rows"), "{}", done.stderr);
+    let drawn = fs::read_to_string(bench.path("wrong.svg")).unwrap();
+    assert!(drawn.contains("class=\"ring "), "{drawn}");
+    bench.ok("rosenblatt plot boundary t.csv -o boundary.svg");
+    assert_eq!(drawn, fs::read_to_string(bench.path("boundary.svg")).unwrap());
+}
+
 /// What is drawn of a file is what `train` makes of it.
 #[test]
 fn a_plot_of_a_file_is_of_the_model_that_train_makes() {

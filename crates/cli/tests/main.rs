@@ -13,6 +13,7 @@ mod convert;
 mod export;
 #[cfg(unix)]
 mod findings;
+mod gallery;
 mod glance;
 #[cfg(unix)]
 mod hardening;

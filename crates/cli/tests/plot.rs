@@ -98,6 +98,13 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     // What is before a step is what was after the last one.
     assert_eq!(Drawn::new(&frame(0)).paths("boundary"), Drawn::new(&frame(1)).paths("before"));
     assert!(frame(3).contains("converged in epoch 2"));
+    // A page that shows it as an image follows no links: there it has no buttons, and moves all the same.
+    bench.ok(
+        "rosenblatt plot boundary points.csv --label class --bias none --frames --no-buttons -o bare.svg",
+    );
+    let bare = svg(&bench, "bare.svg");
+    assert!(!bare.contains("<a ") && !bare.contains(":target") && bare.contains("@keyframes"), "{bare}");
+    assert!(film.contains("viewBox=\"0 0 800 586\"") && bare.contains("viewBox=\"0 0 800 560\""), "{bare}");
     bench.ok("rosenblatt plot boundary points.csv --label class --bias none --frames -o f.apng");
     let moving = fs::read(bench.path("f.apng")).unwrap();
     assert!(moving.starts_with(b"\x89PNG") && moving.windows(4).filter(|name| name == b"fcTL").count() == 4);
@@ -315,11 +322,32 @@ fn columns_that_count_together_are_heat_maps_after_the_curves() {
     assert!(places[0].max(places[1]) < places[2], "{shown}");
     bench.ok("rosenblatt plot shapes board.csv --model board.model --output board.svg");
     let drawn = svg(&bench, "board.svg");
-    // Of four corners two speak for the class and two against it.
+    // Of four corners two speak for the class and two against it, each in the colour of its class, as in the curves.
     assert!(drawn.contains("class=\"heat f-for") && drawn.contains("class=\"heat f-against"), "{drawn}");
+    assert_eq!(hues(&drawn), ["against-class0", "for-class1"]);
+    let colour = |what: &str, attribute: &str| {
+        let (_, rest) = drawn.split_once(&format!("{what}\"")).unwrap_or_else(|| panic!("{what} in {drawn}"));
+        rest.split_once(&format!(" {attribute}=\"")).unwrap().1.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(colour(" f-for24-class1", "fill"), colour("curve s-class1", "stroke"));
     bench.ok("rosenblatt report board.csv --model board.model");
     let page = fs::read_to_string(bench.path("board.html")).unwrap();
     assert!(page.contains("what pairs of columns add together") && page.contains("class=\"heat f-for"));
+    assert_eq!(hues(&page), ["against-class0", "for-class1"]);
+}
+
+/// The colours of heat maps, in order: which side, and whose.
+fn hues(picture: &str) -> Vec<String> {
+    let words = picture.split("class=\"heat f-").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut hues: Vec<String> = words
+        .map(|word| {
+            let (step, hue) = word.split_once('-').unwrap();
+            format!("{}-{hue}", step.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+        })
+        .collect();
+    hues.sort();
+    hues.dedup();
+    hues
 }
 
 #[test]
@@ -329,6 +357,22 @@ fn weights_of_pixels_are_pictures() {
     bench.ok("rosenblatt plot weights pixels.csv --image 2x2 -o w.svg");
     let picture = svg(&bench, "w.svg");
     assert!(picture.matches("class=\"heat ").count() >= 2, "{picture}");
+    assert_eq!(hues(&picture), ["against-class0", "for-class1"]);
+    // Of several classes, each is for itself; what is against it has no colour.
+    bench.write(
+        "three.csv",
+        "a,b,c,d,digit\n9,0,0,9,one\n8,0,1,9,one\n0,9,9,0,two\n1,9,8,0,two\n9,9,0,1,six\n8,9,0,0,six\n",
+    );
+    bench.ok("rosenblatt plot weights three.csv --image 2x2 -o w3.svg");
+    assert_eq!(hues(&svg(&bench, "w3.svg")), ["against-plain", "for-class0", "for-class1", "for-class2"]);
+    bench.ok("rosenblatt plot weights three.csv -o bars.svg");
+    let bars = svg(&bench, "bars.svg");
+    assert!(
+        ["class0", "class1", "class2", "faint"]
+            .iter()
+            .all(|ink| bars.contains(&format!("class=\"bar f-{ink}"))),
+        "{bars}"
+    );
     let done = bench.run("rosenblatt plot weights pixels.csv --image 3x2 -o no.svg");
     assert_eq!(done.code, Some(1));
     assert!(done.stderr.contains("3x2 have 6 pixels, but the model has 4 features"), "{}", done.stderr);
@@ -569,4 +613,57 @@ fn a_row_far_out_is_drawn_in_and_on_its_side() {
     bench.write("near.csv", format!("a,b,label\n{}", rows.concat()));
     bench.ok("rosenblatt plot boundary near.csv --scale none --output near.svg");
     assert!(!bench.ok("cat near.svg").contains("further out"));
+}
+
+/// Where many rows are misclassified, rings are thin and close, or they would bury the rows.
+#[test]
+fn rings_are_thin_where_mistakes_are_many() {
+    let bench = Bench::new();
+    let noise = |n_rows: usize| {
+        let row = |row: usize| {
+            let (a, b) = (row * 7919 % 997, row * 104_729 % 991);
+            format!("{a},{b},{}\n", if row * row % 7 < 3 { "yes" } else { "no" })
+        };
+        format!("a,b,class\n{}", (0..n_rows).map(row).collect::<String>())
+    };
+    let rings = |n_rows: usize| {
+        bench.write("noise.csv", noise(n_rows));
+        bench.ok("rosenblatt plot boundary noise.csv -o noise.svg");
+        let picture = svg(&bench, "noise.svg");
+        let ring =
+            picture.split("<circle class=\"ring ").nth(1).unwrap().split("/>").next().unwrap().to_owned();
+        let of = |name: &str| -> f64 {
+            ring.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        (picture.matches("class=\"ring ").count(), of("stroke-width"), of("r"))
+    };
+    let ((few, wide, far), (many, thin, near)) = (rings(60), rings(400));
+    assert!(few <= 60 && many > 60, "{few} {many}");
+    assert!(thin == 1.0 && thin < wide && near < far, "{wide} {far} {thin} {near}");
+}
+
+/// Beside curves of held-out rows stand probabilities; only a model without them has scores there.
+#[test]
+fn thresholds_of_curves_are_probabilities() {
+    let bench = Bench::new();
+    let wdbc = "crates/data/bundled/breast_cancer.csv";
+    bench.ok(&format!("rosenblatt train {wdbc} --calibrate none -a perceptron --model scores.model --quiet"));
+    for kind in ["roc", "precision-recall"] {
+        bench.ok(&format!("rosenblatt plot {kind} {wdbc} -o p.svg"));
+        let picture = svg(&bench, "p.svg");
+        assert!(picture.contains("thresholds: the lowest probability"), "{kind}: {picture}");
+        let notes: Vec<&str> = picture.split("<title>probability ").skip(1).collect();
+        assert!(notes.len() > 2 && !picture.contains("<title>score "), "{kind}: {picture}");
+        for note in notes {
+            let shown = note.split(" or more").next().unwrap();
+            let share: f64 = shown.replace("&lt;", "").replace("&gt;", "").trim().parse().unwrap();
+            assert!((0.0..=1.0).contains(&share), "{kind}: {shown}");
+        }
+        bench.ok(&format!("rosenblatt plot {kind} {wdbc} --model scores.model -o s.svg"));
+        let picture = svg(&bench, "s.svg");
+        assert!(
+            picture.contains("thresholds: the lowest score") && picture.contains("<title>score "),
+            "{kind}"
+        );
+    }
 }

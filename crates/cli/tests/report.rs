@@ -140,3 +140,30 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     bench.ok("rosenblatt report chance.csv --model c.model -o chance.html");
     assert!(page(&bench, "chance.html").contains("This is no better than always predicting a."));
 }
+
+/// On a wide screen small pictures stand in two columns; on a dark one, every colour has another.
+#[test]
+fn a_page_has_two_columns_where_it_is_wide_and_colours_for_dark_screens() {
+    let bench = Bench::new();
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv -a perceptron --model m.model");
+    bench.ok("rosenblatt report crates/data/bundled/iris.csv --model m.model -o page.html");
+    let page = page(&bench, "page.html");
+    let (_, wide) = page.split_once("@media (min-width: 70rem) {").unwrap();
+    let column = "main > figure { display: inline-block; width: calc(50% - 1.2rem);";
+    assert!(wide.split_once("@media").unwrap().0.contains(column), "{wide}");
+    // The rule is for children of the page's main part: a figure begins a line outside of all other elements.
+    let (_, main) = page.split_once("<main>").unwrap();
+    assert!(main.matches("\n<figure><svg").count() >= 3, "{main}");
+    for svg in page.split("<svg ").skip(1).map(|rest| rest.split("</svg>").next().unwrap()) {
+        let (_, dark) = svg.split_once("@media screen and (prefers-color-scheme:dark){").unwrap();
+        let dark = dark.split("</style>").next().unwrap();
+        let classes = svg.split("class=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        for ink in classes
+            .flat_map(str::split_whitespace)
+            .filter(|word| word.starts_with("f-") || word.starts_with("s-"))
+        {
+            let what = if ink.starts_with("f-") { "fill" } else { "stroke" };
+            assert!(dark.contains(&format!(".{ink}{{{what}:#")), "{ink} in {dark}");
+        }
+    }
+}

@@ -280,8 +280,8 @@ impl<'a> Scene<'a> {
                 let places =
                     standings.iter().map(|standing| Some(of_three([standing[0], standing[1], standing[2]])));
                 let axes = [
-                    format!("{unit} of {second} less that of {first}"),
-                    format!("1.155 × ({unit} of {third} less the mean of the others)"),
+                    format!("{unit} of {second} minus {unit} of {first}"),
+                    format!("{unit} of {third} minus the mean of the others, scaled"),
                 ];
                 (View::Three, axes, places.collect())
             }
@@ -477,6 +477,12 @@ impl<'a> Scene<'a> {
                 "The plane of scores: a row below the line has more for its own class than for any other, and is right."
                     .to_owned(),
             ),
+        }
+        if matches!(self.view, View::Three) {
+            notes.push(
+                "The vertical axis is scaled by 2/√3, so that the three borders meet at equal angles."
+                    .to_owned(),
+            );
         }
         if self.subject.scaler.as_ref().is_some_and(|scaler| scaler.scaling == Scaling::UnitNorm) {
             notes.push("Rows were brought to length 1.".to_owned());

@@ -103,8 +103,13 @@ pub const FIGURES: &[Figure] = &[
     sentences::TRANSITIONS,
 ];
 
+/// Other names of kinds: what a kind shows, as you might ask for it.
+pub const ALIASES: &[(&str, &str)] = &[("misclassified", "boundary")];
+
 /// The kind that goes by this name.
 pub fn find(name: &str) -> Result<&'static Figure, FigureError> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name, |(_, figure)| *figure);
     let found = FIGURES.iter().find(|figure| figure.name == name);
     found.ok_or_else(|| FigureError::NoSuchFigure { name: name.to_owned() })
 }

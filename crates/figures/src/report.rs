@@ -17,7 +17,7 @@ use rosenblatt::insight::top_features_by_class;
 use rosenblatt::misclassified::Misclassified;
 use rosenblatt::model::{HeldNumbers, NumberEstimate};
 use rosenblatt::{Dataset, Error, Evaluation, Model, Options, Spec, Task, evaluate};
-use rosenblatt_plot::{Heat, Ruler, Tile};
+use rosenblatt_plot::{Heat, Hue, Ruler, Tile};
 use std::sync::Arc;
 
 /// How many epochs a run for a picture takes at most.
@@ -113,6 +113,8 @@ struct Wrong {
     row: u32,
     /// What the reasons speak for or against.
     class: u32,
+    /// The colour of its picture: that of its actual class.
+    hue: Hue,
     heading: String,
 }
 
@@ -526,12 +528,13 @@ impl<'a> Report<'a> {
                 remarks
                     .push(("why", "no feature of the row has a weight; the bias alone decided".to_owned()));
             }
-            page.card(&wrong.heading, self.portrait(wrong.row).as_deref(), text.as_deref(), &remarks);
+            page.card(&wrong.heading, self.portrait(wrong).as_deref(), text.as_deref(), &remarks);
         }
     }
 
     /// A row that is a picture, as a picture.
-    fn portrait(&self, row: u32) -> Option<String> {
+    fn portrait(&self, wrong: &Wrong) -> Option<String> {
+        let row = wrong.row;
         let picture = self.model.schema()?.picture.filter(|picture| picture.channels == 1)?;
         let n_pixels = (picture.width * picture.height).max(self.seen.data.width());
         let mut values = vec![0.0; n_pixels];
@@ -540,7 +543,8 @@ impl<'a> Report<'a> {
         });
         values.truncate(picture.width * picture.height);
         let name = format!("row {}", count(u64::from(row) + 1));
-        let tile = Tile { name, width: picture.width, values };
+        let hues = [Hue::Plain, wrong.hue];
+        let tile = Tile { name, width: picture.width, values, hues };
         let meaning = ["dark", "bright"].map(str::to_owned);
         let heat = Heat { title: String::new(), notes: Vec::new(), meaning, tiles: vec![tile] };
         let drawn = heat.draw(Canvas { width: PORTRAIT, height: PORTRAIT, ..Canvas::default() }).ok()?;
@@ -621,7 +625,9 @@ fn mistaken(model: &Model, seen: &Subject, wrong: &Misclassified) -> Wrong {
         shortened(truths.name(wrong.truth), LONGEST_CLASS),
         shortened(model.labels().name(wrong.given), LONGEST_CLASS),
     );
-    Wrong { row: wrong.row, class: wrong.given, heading }
+    let hue =
+        model.labels().class(truths.name(wrong.truth)).map_or(Hue::Plain, |class| Hue::Class(class as usize));
+    Wrong { row: wrong.row, class: wrong.given, hue, heading }
 }
 
 /// The rows whose numbers are furthest from what was predicted of them, and how many are off at all.
@@ -638,7 +644,7 @@ fn furthest_off(numbers: &HeldNumbers) -> (Vec<Wrong>, u64) {
             short_number(truth),
             short_number(predicted)
         );
-        Wrong { row, class: 0, heading }
+        Wrong { row, class: 0, hue: Hue::Class(0), heading }
     });
     (wrong.collect(), n_off)
 }

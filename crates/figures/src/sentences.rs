@@ -173,7 +173,7 @@ impl TaggerReport<'_> {
 
     fn labels(&self, page: &mut Page) {
         let tagger = self.tagger;
-        page.section("What it listens to");
+        page.section("What it decides by");
         if tagger.weights().is_err() {
             return page.paragraph("Many hypotheses vote: there are no weights of its own to show.");
         }

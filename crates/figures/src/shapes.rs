@@ -4,6 +4,7 @@
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
+use crate::weights::sides;
 use crate::words::percent;
 use crate::{Figure, Needs};
 use rosenblatt::core::{Examples, Row};
@@ -11,7 +12,7 @@ use rosenblatt::data::Visitor;
 use rosenblatt::insight::{Cross, Curve, Levels, crosses, curves, levels};
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{
-    Axis, Bar, Bars, Canvas, Ink, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
+    Axis, Bar, Bars, Canvas, Hue, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,
 };
 use std::fmt::Write as _;
 
@@ -88,17 +89,17 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         (canvas.width * 0.65, canvas.height * 0.6)
     };
     let canvas_of_panel = Canvas { width, height, ..canvas };
+    let hues = sides(model, class);
     let mut panels = Vec::new();
     for pair in pairs {
-        panels.push(pair.draw(&columns, (moved, strongest), canvas_of_panel)?);
+        panels.push(pair.draw(&columns, (moved, strongest, hues), canvas_of_panel)?);
     }
-    let is_told_apart = model.labels().len() == 2;
     let mut drawn = Vec::new();
     for column in columns {
         drawn.push((column.importance, column.draw(class, moved, canvas_of_panel)?));
     }
     for column in levels {
-        drawn.push((column.importance, column.draw((class, is_told_apart), moved, canvas_of_panel)?));
+        drawn.push((column.importance, column.draw(hues, moved, canvas_of_panel)?));
     }
     drawn.sort_by(|a, b| b.0.total_cmp(&a.0));
     drawn.truncate(most);
@@ -197,12 +198,7 @@ fn ranked_levels(model: &Model, class: u32, subject: &Subject) -> Vec<Counted> {
 }
 
 impl Counted {
-    fn draw(
-        self,
-        (class, is_told_apart): (u32, bool),
-        moved: &str,
-        canvas: Canvas,
-    ) -> Result<Picture, PlotError> {
+    fn draw(self, hues: [Hue; 2], moved: &str, canvas: Canvas) -> Result<Picture, PlotError> {
         let Self { levels, counts, importance } = self;
         let n_rows = counts.iter().sum::<usize>().max(1) as f64;
         let mut bars: Vec<(usize, Bar)> = levels
@@ -223,8 +219,7 @@ impl Counted {
         }
         bars.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
         let bars = bars.into_iter().map(|(_, bar)| bar).collect();
-        let against = if is_told_apart { Ink::Class(1 - class as usize) } else { Ink::Faint };
-        Bars { title, notes: Vec::new(), bars, inks: [against, Ink::Class(class as usize)] }.draw(canvas)
+        Bars { title, notes: Vec::new(), bars, inks: hues.map(Hue::ink) }.draw(canvas)
     }
 }
 
@@ -275,7 +270,7 @@ impl Together {
     fn draw(
         &self,
         columns: &[Shown],
-        (moved, strongest): (&str, f64),
+        (moved, strongest, hues): (&str, f64, [Hue; 2]),
         canvas: Canvas,
     ) -> Result<Picture, PlotError> {
         let Self { cross, mean, importance } = self;
@@ -296,6 +291,7 @@ impl Together {
             y: axis(other, y)?,
             height: &height,
             strongest,
+            hues,
         };
         surface.draw(canvas)
     }

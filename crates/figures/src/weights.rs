@@ -8,7 +8,7 @@ use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::{centred_weights, curves, weights_for};
 use rosenblatt::{Error, Model, Task};
-use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
+use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Hue, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
 const MOST_TILES: usize = 40;
@@ -71,6 +71,13 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     bars(model, &classes, most, (title, notes), canvas)
 }
 
+/// The colours of what is against a class, and for it. As everywhere, a class has its colour; what is merely against one
+/// has none.
+pub(crate) fn sides(model: &Model, class: u32) -> [Hue; 2] {
+    let against = if model.labels().len() == 2 { Hue::Class(1 - class as usize) } else { Hue::Plain };
+    [against, Hue::Class(class as usize)]
+}
+
 fn tiles(
     model: &Model,
     classes: &[u32],
@@ -83,7 +90,7 @@ fn tiles(
     }
     let tiles = classes.iter().take(MOST_TILES).filter_map(|&class| {
         let values = weights_for(model, class)?;
-        Some(Tile { name: model.labels().name(class).to_owned(), width, values })
+        Some(Tile { name: model.labels().name(class).to_owned(), width, values, hues: sides(model, class) })
     });
     let meaning = ["against", "for"].map(str::to_owned);
     Ok(Heat { title, notes, meaning, tiles: tiles.collect() }.draw(canvas)?)
@@ -123,9 +130,7 @@ fn bars(
         } else {
             (format!("For and against {name}"), Vec::new())
         };
-        // As everywhere, a class has its colour; what is merely against one has none.
-        let against = if model.labels().len() == 2 { Ink::Class(1 - class as usize) } else { Ink::Faint };
-        let inks = [against, Ink::Class(class as usize)];
+        let inks = sides(model, class).map(Hue::ink);
         panels.push(Bars { title, notes, bars, inks });
     }
     if panels.is_empty() {

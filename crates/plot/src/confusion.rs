@@ -3,7 +3,7 @@
 use crate::axis::PlotError;
 use crate::chart::Canvas;
 use crate::grid::{Grid, Spot};
-use crate::ink::Ink;
+use crate::ink::{Hue, Ink};
 use crate::scene::Picture;
 
 /// A table of actual classes and predicted ones.
@@ -22,7 +22,7 @@ pub struct Confusion<'a> {
 }
 
 impl Confusion<'_> {
-    /// Draws it: actual classes downwards, predicted ones across. Blue is right, orange wrong.
+    /// Draws it: actual classes downwards, predicted ones across. What is right is grey.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
         let Self { title, notes, classes, counts, written } = self;
         let spot = |truth: usize, given: usize| {
@@ -30,7 +30,8 @@ impl Confusion<'_> {
             let of_class: u64 = counts[truth].iter().sum();
             let share = count as f64 / of_class as f64;
             // Mistakes are few; the root makes them visible.
-            let ink = Ink::signed(if truth == given { share / 2.0 } else { -share.sqrt() / 2.0 });
+            let share = if truth == given { share / 2.0 } else { -share.sqrt() / 2.0 };
+            let ink = Ink::signed([Hue::Wrong, Hue::Plain], share);
             let text = written(count);
             let note = format!("{text} rows of {} were predicted as {}", classes[truth], classes[given]);
             Some(Spot { ink, text, note })

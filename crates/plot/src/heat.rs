@@ -4,13 +4,16 @@ use crate::axis::{Axis, PlotError, number};
 use crate::bars::on_paper;
 use crate::chart::{Canvas, Chart, Key, LINE, SMALL, Swatch, head};
 use crate::font::Ruler;
-use crate::ink::{HEAT_STEPS, Ink};
+use crate::ink::{HEAT_STEPS, Hue, Ink};
 use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
 use std::collections::BTreeMap;
 
 /// The strongest numbers are cut if they are this many times the others, of which there must be some.
 const FAR: f64 = 2.0;
 const FEWEST: usize = 20;
+/// The scale is this high, and has a stripe for each of this many colours.
+const SCALE: f64 = 14.0;
+const MOST_STRIPES: usize = 7;
 
 /// A picture of numbers, row by row from the top.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +24,8 @@ pub struct Tile {
     pub width: usize,
     /// All numbers.
     pub values: Vec<f64>,
+    /// The colours of numbers below zero, and above.
+    pub hues: [Hue; 2],
 }
 
 /// Pictures of numbers side by side, in one scale of colours.
@@ -96,12 +101,25 @@ impl Heat {
             items.push(Shape::new("edge", Outline::Rect(edge), Paint::stroke(Ink::Grid, 1.0)).into());
         }
         let mut y = top + pitch.1 * self.tiles.len().div_ceil(columns) as f64 + 8.0;
-        y = scale(&mut items, &self.meaning, (strongest, is_cut), y, canvas);
+        y = scale(&mut items, (&self.meaning, &self.hues()), (strongest, is_cut), y, canvas);
         Ok(on_paper(width, y, &self.title, &self.notes, items))
     }
 }
 
 impl Heat {
+    /// The colours below zero, and above, as many as fit into the scale.
+    fn hues(&self) -> [Vec<Hue>; 2] {
+        [0, 1].map(|side| {
+            let mut hues: Vec<Hue> = Vec::new();
+            for tile in &self.tiles {
+                if !hues.contains(&tile.hues[side]) && hues.len() < MOST_STRIPES {
+                    hues.push(tile.hues[side]);
+                }
+            }
+            hues
+        })
+    }
+
     /// The number that has the strongest colour, and whether there are stronger ones: a few numbers that are far beyond
     /// all others would leave those without colour.
     fn strongest(&self) -> (f64, bool) {
@@ -132,6 +150,8 @@ pub struct Surface<'a> {
     pub height: &'a dyn Fn(f64, f64) -> f64,
     /// The height that has the strongest colour: the same for surfaces that are compared.
     pub strongest: f64,
+    /// The colours of heights below zero, and above.
+    pub hues: [Hue; 2],
 }
 
 impl Surface<'_> {
@@ -140,7 +160,7 @@ impl Surface<'_> {
         let key = |share: f64| {
             let height = share * self.strongest;
             let sign = if height > 0.0 { "+" } else { "" };
-            Key::new(Swatch::Patch(Ink::signed(share)), format!("{sign}{}", number(height)))
+            Key::new(Swatch::Patch(Ink::signed(self.hues, share)), format!("{sign}{}", number(height)))
         };
         let shares: &[f64] = if self.strongest > 0.0 { &[1.0, 0.5, 0.0, -0.5, -1.0] } else { &[0.0] };
         let chart = Chart {
@@ -156,7 +176,8 @@ impl Surface<'_> {
         let spot = if canvas.ruler == Ruler::Terminal { LETTER } else { SPOT };
         let count = |length: f64, spot: f64| (length / spot).round().clamp(1.0, 400.0);
         let (across, down) = (count(area.width, spot.0), count(area.height, spot.1));
-        let mut tile = Tile { name: self.title.clone(), width: across as usize, values: Vec::new() };
+        let (name, width) = (self.title.clone(), across as usize);
+        let mut tile = Tile { name, width, values: Vec::new(), hues: self.hues };
         for row in 0..down as usize {
             for column in 0..tile.width {
                 let x = self.x.value((column as f64 + 0.5) / across);
@@ -192,11 +213,11 @@ fn runs(tile: &Tile, strongest: f64) -> BTreeMap<Ink, Vec<Rect>> {
     for (row, values) in tile.values.chunks(tile.width.max(1)).enumerate() {
         let inks: Vec<Ink> = values
             .iter()
-            .map(|value| Ink::signed(if strongest > 0.0 { value / strongest } else { 0.0 }))
+            .map(|value| Ink::signed(tile.hues, if strongest > 0.0 { value / strongest } else { 0.0 }))
             .collect();
         let mut start = 0;
         for run in inks.chunk_by(|a, b| a == b) {
-            if run[0] != Ink::Signed(0) {
+            if !matches!(run[0], Ink::Signed(_, 0)) {
                 let rect = Rect { x: start as f64, y: row as f64, width: run.len() as f64, height: 1.0 };
                 by_ink.entry(run[0]).or_default().push(rect);
             }
@@ -209,7 +230,7 @@ fn runs(tile: &Tile, strongest: f64) -> BTreeMap<Ink, Vec<Rect>> {
 /// What the colours mean; returns where the next line begins.
 fn scale(
     items: &mut Vec<crate::Item>,
-    meaning: &[String; 2],
+    (meaning, hues): (&[String; 2], &[Vec<Hue>; 2]),
     (strongest, is_cut): (f64, bool),
     y: f64,
     canvas: Canvas,
@@ -218,9 +239,15 @@ fn scale(
     let step = (width / 3.0 / (2.0 * f64::from(HEAT_STEPS) + 1.0)).clamp(1.0, 5.0);
     let length = step * (2.0 * f64::from(HEAT_STEPS) + 1.0);
     let start = ((width - length) / 2.0).round();
-    for (place, ink) in (-HEAT_STEPS..=HEAT_STEPS).enumerate() {
-        let rect = Rect { x: start + step * place as f64, y, width: step, height: 14.0 };
-        items.push(Shape::new("scale", Outline::Rect(rect), Paint::fill(Ink::Signed(ink))).into());
+    for (place, shade) in (-HEAT_STEPS..=HEAT_STEPS).enumerate() {
+        let stripes = &hues[usize::from(shade >= 0)];
+        let high = SCALE / stripes.len() as f64;
+        for (stripe, hue) in stripes.iter().enumerate() {
+            let (x, y) = (start + step * place as f64, y + high * stripe as f64);
+            let rect = Rect { x, y, width: step, height: high };
+            items
+                .push(Shape::new("scale", Outline::Rect(rect), Paint::fill(Ink::Signed(*hue, shade))).into());
+        }
     }
     let room = start - 20.0;
     let words = |text: &str, cut: &str, value: f64| {
@@ -230,5 +257,5 @@ fn scale(
     let left = Text::new(at(start - 8.0, y + 12.0), against, SMALL).anchor(Anchor::End).fit(ruler, room);
     let right = Text::new(at(start + length + 8.0, y + 12.0), speaks_for, SMALL).fit(ruler, room);
     items.extend([left.into(), right.into()]);
-    y + 14.0 + LINE
+    y + SCALE + LINE
 }

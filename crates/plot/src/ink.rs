@@ -1,7 +1,7 @@
 //! Colours by what they mean, so that one picture serves light and dark pages.
 //!
 //! The first eight classes have the colours of Okabe and Ito, which people with any kind of colour vision tell apart,
-//! darkened or lightened until they stand out from the paper. The others have, one by one, the colour that is farthest
+//! darkened or lightened until they stand out from the paper; violet stands for their black, as grey is no class. The others have, one by one, the colour that is farthest
 //! from all before it. Shapes say the same as colours: see [`crate::Marker`].
 
 /// Red, green and blue.
@@ -38,6 +38,43 @@ pub enum Look {
 /// Text is legible on the first half of them.
 pub const HEAT_STEPS: i8 = 24;
 
+/// What one side of a heat map is for, and so its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Hue {
+    /// A class, in the colour that it has everywhere.
+    Class(usize),
+    /// No class: grey.
+    Plain,
+    /// What is wrong.
+    Wrong,
+}
+
+impl Hue {
+    /// The ink of its lines and bars.
+    pub fn ink(self) -> Ink {
+        match self {
+            Self::Class(number) => Ink::Class(number),
+            Self::Plain => Ink::Faint,
+            Self::Wrong => Ink::Wrong,
+        }
+    }
+
+    fn rgb(self, look: Look) -> Rgb {
+        match (self, look) {
+            // Darker than words, which stand on half of it.
+            (Self::Plain, Look::Dark) => Rgb(180, 180, 180),
+            _ => self.ink().rgb(look),
+        }
+    }
+
+    fn word(self) -> String {
+        match self {
+            Self::Plain => "plain".to_owned(),
+            _ => self.ink().word(),
+        }
+    }
+}
+
 /// What is drawn with, by meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ink {
@@ -55,8 +92,8 @@ pub enum Ink {
     Class(usize),
     /// The region of a class.
     Tint(usize),
-    /// For or against: minus to plus [`HEAT_STEPS`].
-    Signed(i8),
+    /// Below or above zero, minus to plus [`HEAT_STEPS`], in the colour of that side.
+    Signed(Hue, i8),
 }
 
 /// How many classes have a colour of their own.
@@ -69,9 +106,9 @@ const LIGHT_CLASSES: [Rgb; N_COLOURS] = [
     Rgb(178, 80, 142),
     Rgb(173, 119, 0),
     Rgb(47, 143, 201),
-    Rgb(110, 110, 110),
-    Rgb(122, 100, 0),
     Rgb(128, 0, 255),
+    Rgb(122, 100, 0),
+    Rgb(0, 165, 0),
     Rgb(89, 51, 128),
     Rgb(140, 21, 41),
     Rgb(0, 36, 217),
@@ -96,9 +133,9 @@ const DARK_CLASSES: [Rgb; N_COLOURS] = [
     Rgb(221, 145, 190),
     Rgb(230, 170, 40),
     Rgb(140, 205, 245),
-    Rgb(170, 170, 170),
+    Rgb(136, 68, 255),
     Rgb(240, 228, 90),
-    Rgb(162, 0, 242),
+    Rgb(0, 135, 0),
     Rgb(115, 103, 46),
     Rgb(217, 0, 145),
     Rgb(0, 110, 166),
@@ -117,9 +154,10 @@ const DARK_CLASSES: [Rgb; N_COLOURS] = [
 ];
 
 impl Ink {
-    /// The ink of a value from -1 to 1.
-    pub fn signed(share: f64) -> Self {
-        Self::Signed((share.clamp(-1.0, 1.0) * f64::from(HEAT_STEPS)).round() as i8)
+    /// The ink of a value from -1 to 1, where `sides` are the colours of values below zero, and above.
+    pub fn signed(sides: [Hue; 2], share: f64) -> Self {
+        let step = (share.clamp(-1.0, 1.0) * f64::from(HEAT_STEPS)).round() as i8;
+        Self::Signed(sides[usize::from(step >= 0)], step)
     }
 
     /// Its colour.
@@ -136,11 +174,8 @@ impl Ink {
             Self::Wrong => pick(Rgb(196, 0, 92), Rgb(255, 120, 178)),
             Self::Class(number) => class(number),
             Self::Tint(number) => paper.towards(class(number), if dark { 0.22 } else { 0.17 }),
-            Self::Signed(step) => {
-                let share = f64::from(step) / f64::from(HEAT_STEPS);
-                let (against, speaks_for) =
-                    (pick(Rgb(168, 62, 0), Rgb(255, 150, 70)), pick(Rgb(0, 78, 140), Rgb(90, 180, 250)));
-                paper.towards(if share < 0.0 { against } else { speaks_for }, share.abs())
+            Self::Signed(hue, step) => {
+                paper.towards(hue.rgb(look), f64::from(step.unsigned_abs()) / f64::from(HEAT_STEPS))
             }
         }
     }
@@ -152,7 +187,7 @@ impl Ink {
             Self::Text | Self::Faint | Self::Paper | Self::Grid => None,
             Self::Class(_) | Self::Wrong => Some(self.rgb(Look::Light)),
             Self::Tint(number) => Some(Self::Class(number).rgb(Look::Light)),
-            Self::Signed(step) => Some(Self::Class(usize::from(step < 0)).rgb(Look::Light)),
+            Self::Signed(hue, _) => hue.ink().on_any_paper(),
         }
     }
 
@@ -166,8 +201,10 @@ impl Ink {
             Self::Wrong => "wrong".to_owned(),
             Self::Class(number) => format!("class{}", number % N_COLOURS),
             Self::Tint(number) => format!("tint{}", number % N_COLOURS),
-            Self::Signed(step) if step < 0 => format!("against{}", -step),
-            Self::Signed(step) => format!("for{step}"),
+            Self::Signed(hue, step) => {
+                let side = if step < 0 { "against" } else { "for" };
+                format!("{side}{}-{}", step.unsigned_abs(), hue.word())
+            }
         }
     }
 }
@@ -217,13 +254,17 @@ mod tests {
                 let own = contrast(Ink::Class(class).rgb(look), Ink::Tint(class).rgb(look));
                 assert!(own >= 2.4, "class {class} on its region {look:?}: {own}");
             }
-            for ink in [Ink::Wrong, Ink::Signed(9), Ink::Signed(-9), Ink::Tint(3)] {
+            for ink in [Ink::Wrong, Ink::Signed(Hue::Class(0), 9), Ink::Signed(Hue::Wrong, -9), Ink::Tint(3)]
+            {
                 let colour = ink.on_any_paper().unwrap();
                 assert!(contrast(colour, Rgb(0, 0, 0)) >= 2.2 && contrast(colour, Rgb(255, 255, 255)) >= 3.0);
             }
-            for step in -HEAT_STEPS / 2..=HEAT_STEPS / 2 {
-                let legible = contrast(Ink::Text.rgb(look), Ink::Signed(step).rgb(look));
-                assert!(legible >= 4.5, "{step} {look:?}: {legible}");
+            for (hue, step) in [Hue::Class(0), Hue::Plain, Hue::Wrong]
+                .into_iter()
+                .flat_map(|hue| (0..=HEAT_STEPS / 2).map(move |step| (hue, step)))
+            {
+                let legible = contrast(Ink::Text.rgb(look), Ink::Signed(hue, step).rgb(look));
+                assert!(legible >= 4.5, "{hue:?} {step} {look:?}: {legible}");
             }
         }
     }

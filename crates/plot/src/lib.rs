@@ -64,7 +64,7 @@ pub use confusion::Confusion;
 pub use font::Ruler;
 pub use heat::{Heat, Surface, Tile};
 pub use histogram::Histogram;
-pub use ink::{HEAT_STEPS, Ink, Look, Rgb};
+pub use ink::{HEAT_STEPS, Hue, Ink, Look, Rgb};
 pub use lines::{Level, Lines, Mark, Series};
 pub use marker::Marker;
 pub use regions::Verdict;

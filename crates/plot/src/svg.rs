@@ -2,8 +2,8 @@
 //!
 //! Every colour stands in the file as an attribute, which every viewer understands; a style sheet that only applies
 //! to dark screens overrides them by class. There is no script, and nothing is fetched. A film has a bar below it: links
-//! to its frames, which a style sheet turns into buttons that stop it, step through it and play it again. In a page that
-//! shows it as an image the bar still tells how far the film is.
+//! to its frames, which a style sheet turns into buttons that stop it, step through it and play it again. A page that
+//! shows the film as an image follows no links, so it may be written without the bar.
 
 use crate::axis::number;
 use crate::ink::{Ink, Look};
@@ -20,11 +20,13 @@ pub struct Svg<'a> {
     pub ids: &'a str,
     /// Whether it stands in a page instead of a file of its own.
     pub inline: bool,
+    /// Whether a film has buttons. A page that shows it as an image leaves them dead.
+    pub buttons: bool,
 }
 
 impl Default for Svg<'_> {
     fn default() -> Self {
-        Self { look: None, ids: "plot", inline: false }
+        Self { look: None, ids: "plot", inline: false, buttons: true }
     }
 }
 
@@ -54,14 +56,15 @@ impl Picture {
             writer.item(item);
         }
         let film = self.film.filter(|film| film.frames > 1);
-        if film.is_some() {
+        let has_bar = how.buttons && film.is_some();
+        if has_bar {
             writer.bar();
         }
         let Writer { text: body, inks, .. } = writer;
-        let bar = if film.is_some() { BAR } else { 0.0 };
+        let bar = if has_bar { BAR } else { 0.0 };
         let (width, height, ids) = (short(self.width), short(self.height + bar), escaped(how.ids));
         // What is inside an image is not reached by those who cannot see it, and the buttons should be.
-        let role = if film.is_some() { "group" } else { "img" };
+        let role = if has_bar { "group" } else { "img" };
         let mut text = String::new();
         if !how.inline {
             text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -79,7 +82,7 @@ impl Picture {
         if !style.is_empty() {
             let _ = writeln!(text, "<style>{style}</style>");
         }
-        if let Some(film) = film {
+        if let Some(film) = film.filter(|_| has_bar) {
             // What links lead to stands before all that a style sheet shows or hides by it.
             for frame in 0..film.frames {
                 let _ = writeln!(text, "<g id=\"{ids}-{frame}\" class=\"shot\"/>");
@@ -94,10 +97,12 @@ impl Picture {
     fn style(&self, how: &Svg<'_>, inks: &BTreeSet<Ink>) -> String {
         let mut style = String::new();
         if let Some(film) = self.film.filter(|film| film.frames > 1) {
-            style.push_str(
-                ".bar a:hover *{stroke-width:3}.shot:target~.frame,.shot:target~* .frame{animation:none;visibility:hidden}",
-            );
-            for frame in 0..film.frames {
+            if how.buttons {
+                style.push_str(
+                    ".bar a:hover *{stroke-width:3}.shot:target~.frame,.shot:target~* .frame{animation:none;visibility:hidden}",
+                );
+            }
+            for frame in (0..film.frames).filter(|_| how.buttons) {
                 let _ = write!(
                     style,
                     "#{ids}-{frame}:target~.frame-{frame},#{ids}-{frame}:target~* .frame-{frame}{{visibility:visible}}",

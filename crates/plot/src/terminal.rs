@@ -128,13 +128,13 @@ impl Page {
     fn fill(&mut self, rings: &[Vec<Point>], ink: Ink, clip: Rect) {
         match ink {
             Ink::Paper => {}
-            Ink::Tint(_) | Ink::Signed(_) => {
+            Ink::Tint(_) | Ink::Signed(..) => {
                 let scaled = |point: &Point| at(point.x / CELL.0, point.y / CELL.1);
                 let columns = self.columns;
                 self.covered(rings, scaled, (CELL.0, CELL.1), clip, |cells, column, row| {
                     let cell = &mut cells[row * columns + column];
                     match ink {
-                        Ink::Signed(step) => (cell.letter, cell.ink) = (Some(shade(step)), Some(ink)),
+                        Ink::Signed(_, step) => (cell.letter, cell.ink) = (Some(shade(step)), Some(ink)),
                         Ink::Tint(class) => cell.region = Some(class),
                         _ => {}
                     }

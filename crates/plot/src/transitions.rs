@@ -4,11 +4,11 @@ use crate::axis::{PlotError, number};
 use crate::chart::Canvas;
 use crate::font::Ruler;
 use crate::grid::{Grid, Spot};
-use crate::ink::Ink;
+use crate::ink::{Hue, Ink};
 use crate::scene::Picture;
 
 /// The strongest colour leaves the words in a cell readable.
-const STRONGEST: f64 = 0.6;
+const STRONGEST: f64 = 0.5;
 
 /// A table of labels and those that follow them.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Transitions<'a> {
 }
 
 impl Transitions<'_> {
-    /// Draws it: the label before downwards, the label that follows across. Blue follows gladly, orange does not.
+    /// Draws it: the label before downwards, the label that follows across. Positive weights are blue, negative ones grey.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
         let Self { title, notes, labels, weights } = self;
         let all = weights.iter().flatten().flatten();
@@ -42,7 +42,8 @@ impl Transitions<'_> {
             };
             let share = if strongest > 0.0 { weight / strongest } else { 0.0 };
             let note = format!("{then} after {first}: {}", number(weight));
-            Some(Spot { ink: Ink::signed(STRONGEST * share), text: number(rounded(weight)), note })
+            let ink = Ink::signed([Hue::Plain, Hue::Class(0)], STRONGEST * share);
+            Some(Spot { ink, text: number(rounded(weight)), note })
         };
         Grid { title, notes, names: labels, captions: ["label before", "label"] }.draw(spot, canvas)
     }

@@ -4,7 +4,7 @@ mod reading;
 
 use reading::{Drawn, boxes, clashes, well_formed};
 use rosenblatt_plot::{
-    Aspect, Axis, Bar, Bars, Boundary, Canvas, Confusion, Dot, Heat, Histogram, Ink, Level, Lines, Look,
+    Aspect, Axis, Bar, Bars, Boundary, Canvas, Confusion, Dot, Heat, Histogram, Hue, Ink, Level, Lines, Look,
     Mark, Picture, Range, Ruler, Series, Surface, Svg, Terminal, Tile, Verdict,
 };
 
@@ -280,13 +280,13 @@ fn other_charts_draw_their_numbers() {
     let svg = histogram.draw(Canvas::default()).unwrap().svg(&Svg::default());
     well_formed(&svg);
     assert_eq!(svg.matches("class=\"bin ").count(), 4);
-    let tile = Tile { name: "seven".to_owned(), width: 2, values: vec![1.0, -1.0, 0.0, 0.5] };
+    let tile = Tile { name: "seven".to_owned(), width: 2, values: vec![1.0, -1.0, 0.0, 0.5], hues: SIDES };
     let meaning = ["against", "for"].map(str::to_owned);
     let heat = Heat { title: "Weights".to_owned(), notes: Vec::new(), meaning, tiles: vec![tile] };
     let svg = heat.draw(Canvas::default()).unwrap().svg(&Svg::default());
     well_formed(&svg);
     assert_eq!(svg.matches("class=\"heat ").count(), 3, "a zero is paper");
-    let bad = Tile { name: "bad".to_owned(), width: 1, values: vec![f64::INFINITY] };
+    let bad = Tile { name: "bad".to_owned(), width: 1, values: vec![f64::INFINITY], hues: SIDES };
     assert!(Heat { tiles: vec![bad], ..heat }.draw(Canvas::default()).is_err());
     let (saddle, nowhere) = (|x: f64, y: f64| x * y, |_: f64, _: f64| f64::NAN);
     let svg = surface("saddle", &saddle).draw(Canvas::default()).unwrap().svg(&Svg::default());
@@ -300,10 +300,13 @@ fn other_charts_draw_their_numbers() {
     assert!(lines.draw(Canvas::default()).is_err());
 }
 
+/// The colours of two classes.
+const SIDES: [Hue; 2] = [Hue::Class(0), Hue::Class(1)];
+
 fn surface<'a>(title: &str, height: &'a dyn Fn(f64, f64) -> f64) -> Surface<'a> {
     let axis = |name: &str| Axis::new(name, Range { low: -2.0, high: 2.0 });
     let (x, y) = (axis("across"), axis("upwards"));
-    Surface { title: title.to_owned(), notes: Vec::new(), x, y, height, strongest: 4.0 }
+    Surface { title: title.to_owned(), notes: Vec::new(), x, y, height, strongest: 4.0, hues: SIDES }
 }
 
 fn written(count: u64) -> String {
@@ -350,6 +353,7 @@ fn all_charts(canvas: Canvas) -> Vec<(String, Picture)> {
             name: name.clone(),
             width: 8,
             values: (0..64).map(|k| f64::from(k % 9) - 4.0).collect(),
+            hues: SIDES,
         });
         let meaning = ["against", "for"].map(str::to_owned);
         let heat = Heat { title: "Weights".to_owned(), notes: Vec::new(), meaning, tiles: tiles.collect() };
@@ -490,7 +494,7 @@ fn a_hot_pixel_does_not_bleach_the_others() {
     let heat = |hot: f64| {
         let mut values: Vec<f64> = (0..64).map(|k| f64::from(k % 8) - 3.5).collect();
         values[9] = hot;
-        let tile = Tile { name: "one".to_owned(), width: 8, values };
+        let tile = Tile { name: "one".to_owned(), width: 8, values, hues: SIDES };
         let meaning = ["against", "for"].map(str::to_owned);
         let heat = Heat { title: String::new(), notes: Vec::new(), meaning, tiles: vec![tile] };
         heat.draw(Canvas::default()).unwrap().svg(&Svg::default())

@@ -5,8 +5,8 @@ import { grouped } from './desk.js';
 // The colours of the command line's pictures, after Okabe and Ito's, which people who see fewer colours tell apart, too;
 // shapes say the same again.
 const COLOURS = {
-  light: '#0072b2 #d55e00 #008560 #b2508e #ad7700 #2f8fc9 #6e6e6e #7a6400 #8000ff #593380 #8c1529 #0024d9 #ff26db #b266ff #ff266f #324c48 #99007f #bf00e6 #5757d9 #7700b2 #bf7c93 #cc1f3c #734b4b #7f6ca6'.split(' '),
-  dark: '#56aae9 #f08232 #32be91 #dd91be #e6aa28 #8ccdf5 #aaaaaa #f0e45a #a200f2 #73672e #d90091 #006ea6 #00ffaa #e60000 #a6ffff #937cbf #99993d #b266ff #a6756c #99e600 #a8cc85 #00806a #7c5b8c #ff66e5'.split(' '),
+  light: '#0072b2 #d55e00 #008560 #b2508e #ad7700 #2f8fc9 #8000ff #7a6400 #00a500 #593380 #8c1529 #0024d9 #ff26db #b266ff #ff266f #324c48 #99007f #bf00e6 #5757d9 #7700b2 #bf7c93 #cc1f3c #734b4b #7f6ca6'.split(' '),
+  dark: '#56aae9 #f08232 #32be91 #dd91be #e6aa28 #8ccdf5 #8844ff #f0e45a #008700 #73672e #d90091 #006ea6 #00ffaa #e60000 #a6ffff #937cbf #99993d #b266ff #a6756c #99e600 #a8cc85 #00806a #7c5b8c #ff66e5'.split(' '),
 };
 const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross', 'plus', 'wedge', 'star'];
 /** This many classes have a colour of their own; beyond them a colour comes again with another shape. */

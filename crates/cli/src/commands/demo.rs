@@ -46,6 +46,10 @@ const APPROXIMATION: (&str, &str) =
 /// Networks of more and more hidden units on the page, on rows that no line separates.
 const NETWORKS: &str = "data=drawn-rings&learner=mlp/hidden=1/rate:0.1&learner=mlp/hidden=4/rate:0.1";
 
+/// A table of more lines than this is cut to its first `HEAD_LINES`.
+const MOST_LINES: usize = 16;
+const HEAD_LINES: usize = 6;
+
 /// No lesson, but all of them.
 const LIST: (&str, &str) = ("list", "List the lessons");
 
@@ -150,7 +154,7 @@ fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
     keep_strangers();
     write_whole(&file, lesson.rows.as_bytes())?;
     let (about, moral) = (lesson.about, lesson.moral);
-    ui::print(&format!("{about}.\n\n{moral}\n\n$ cat {}\n{}", file.display(), lesson.rows))?;
+    ui::print(&format!("{about}.\n\n{moral}\n\n{}", shown(&file, lesson.rows)))?;
     for line in lesson.lines {
         ui::print(&format!("\n$ rosenblatt {line}\n"))?;
         crate::run(&format!("rosenblatt {line}"))?;
@@ -164,6 +168,16 @@ fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
         folder.join(&file).display(),
         lesson.settings
     ))
+}
+
+/// The rows of a file, or the first ones if there are many.
+fn shown(file: &Path, rows: &str) -> String {
+    let (file, n_lines) = (file.display(), rows.lines().count());
+    if n_lines <= MOST_LINES {
+        return format!("$ cat {file}\n{rows}");
+    }
+    let first: String = rows.lines().take(HEAD_LINES).flat_map(|line| [line, "\n"]).collect();
+    format!("$ head -n {HEAD_LINES} {file}\n{first}… and {} more lines in {file}\n", n_lines - HEAD_LINES)
 }
 
 /// What lessons there are.

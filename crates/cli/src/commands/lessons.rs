@@ -81,6 +81,24 @@ pub(super) const LESSONS: &[Lesson] = &[
                 all, each weighted by the rounds it survived, or a vote with the same weights, is steadier.",
     },
     Lesson {
+        name: "overfitting",
+        about: "Overfitting: the training error falls to nothing while the error on new rows rises",
+        rows: blackboard::VOTED,
+        lines: &[
+            "train overfitting.csv --algorithm mlp --hidden 40 --rate 0.05 --holdout 0.5 --epochs 60 --model short.model",
+            "train overfitting.csv --algorithm mlp --hidden 40 --rate 0.05 --holdout 0.5 --epochs 300 --model long.model",
+            "plot curves overfitting.csv --algorithm mlp --hidden 40 --rate 0.05 --holdout 0.5 --epochs 300 \
+             --readouts last -o overfitting-curves.svg",
+            "plot boundary overfitting.csv --algorithm mlp --hidden 40 --rate 0.05 --epochs 300 -o overfitting.svg",
+        ],
+        settings: "order=given&scaled=1&epochs=300&learner=mlp/hidden=40/rate:0.05",
+        moral: "Sixty noisy rows, and a network with room to know each of them by heart. Compare two lines of the reports\n\
+                below: after 300 epochs the training error is lower than after 60, and the held-out error is higher.\n\
+                Of 31 held-out rows, two more mistakes could be luck. The loss on them is not: open\n\
+                overfitting-curves.svg, where it rises nearly from the start. In overfitting.svg the boundary winds\n\
+                about single rows. Fewer hidden units, fewer epochs and more rows all help.",
+    },
+    Lesson {
         name: "kernel",
         about: "The exclusive OR with one more feature: from a product to a kernel",
         rows: blackboard::XOR,

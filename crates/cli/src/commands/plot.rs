@@ -16,8 +16,8 @@ use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::recipe::Choice;
 use rosenblatt::{Dataset, Model, Recipe, Spec, Task};
 use rosenblatt_figures::{
-    Canvas, FIGURES, Figure, FigureError, Judged, Look, Needs, Setting, Settings, Subject, Svg, Takes,
-    Terminal, find,
+    ALIASES, Canvas, FIGURES, Figure, FigureError, Judged, Look, Needs, Setting, Settings, Subject, Svg,
+    Takes, Terminal, find,
 };
 use serde_json::json;
 use std::ffi::OsString;
@@ -26,7 +26,10 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 fn kinds() -> PossibleValuesParser {
-    let values = FIGURES.iter().map(|figure| PossibleValue::new(figure.name).help(figure.about));
+    let values = FIGURES.iter().map(|figure| {
+        let aliases = ALIASES.iter().filter(|(_, name)| *name == figure.name).map(|(alias, _)| *alias);
+        PossibleValue::new(figure.name).help(figure.about).aliases(aliases)
+    });
     PossibleValuesParser::new(values)
 }
 
@@ -41,6 +44,7 @@ Examples:
   rosenblatt plot boundary points.csv --frames -o steps.svg   every step of the run, as a film
   rosenblatt plot boundary iris.csv --columns petal_length,petal_width -o iris.png
   rosenblatt plot boundary points.csv --frames -o steps.apng  the same, where SVG is not shown
+  rosenblatt plot boundary points.csv --frames --no-buttons -o steps.svg      for a README
   rosenblatt plot boundary data.svm -o data.svg               many features: rows on their side
   rosenblatt plot curves mail.csv --readouts last,averaged,voted -o curves.svg
   rosenblatt plot mistakes points.csv --bias none -o bound.svg
@@ -78,6 +82,9 @@ pub(crate) struct Args {
     /// each way
     #[arg(long, value_name = "WxH", value_parser = rosenblatt::settings::size)]
     canvas: Option<(u32, u32)>,
+    /// Draw a film without its bar of buttons: they are dead where a page shows the film as an image
+    #[arg(long)]
+    no_buttons: bool,
     /// Title, instead of one that describes the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -239,6 +246,12 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let figure = find(&args.kind)?;
+    if args.kind != figure.name {
+        ui::note(&format!(
+            "note: `plot {}` rings the {} rows; `plot mistakes` counts the mistakes that a run makes while it learns",
+            figure.name, args.kind
+        ));
+    }
     let form = args.form()?;
     let settings = args.settings(figure, form)?;
     args.spec.one_rule()?;
@@ -262,7 +275,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         _ => None,
     };
     let bytes = match form {
-        Form::Svg => picture.svg(&Svg { look, ..Svg::default() }).into_bytes(),
+        Form::Svg => picture.svg(&Svg { look, buttons: !args.no_buttons, ..Svg::default() }).into_bytes(),
         Form::Png => picture.png(look.unwrap_or_default(), 2.0),
         Form::Apng => picture.apng(look.unwrap_or_default(), 1.0),
         Form::Text => picture.text(terminal(look, args.output.is_none())).into_bytes(),
