@@ -107,6 +107,7 @@ const VALUES: &[(&str, &str)] = &[
     ("text", "1"),
     ("theme", "dark"),
     ("threshold", "0.95"),
+    ("start", "1"),
     ("time", "day"),
     ("title", "hello"),
     ("to", "jsonl"),
@@ -176,11 +177,7 @@ const COMMANDS: [(&str, &str, &[&str]); 6] = [
     ("evaluate", "FILE --model base --json", &["precision"]),
     ("convert", "FILE out --to csv", &["precision"]),
     ("trace", "FILE --rounds 12", &["precision", "order", "seed", "zero", "readout"]),
-    (
-        "compare",
-        "FILE --algorithms RULE --epochs 3 --json",
-        &["activation", "hidden", "optimiser", "output-loss"],
-    ),
+    ("compare", "FILE --algorithms RULE --epochs 3 --json", &[]),
 ];
 
 fn prepared() -> Bench {

@@ -53,7 +53,6 @@ Examples:
   rosenblatt plot weights --model sms.model -o weights.svg
   rosenblatt plot shapes people.csv --model people.model -o shapes.svg
   rosenblatt plot roc test.csv --model mail.model -o roc.svg
-  rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
   rosenblatt plot confusion data.svm --theme dark -o confusion.png
   rosenblatt plot fit houses.csv --model houses.model -o fit.svg
