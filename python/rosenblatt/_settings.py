@@ -78,7 +78,7 @@ class Settings:
     costs : Mapping[Any, float] | float | str, default=None
         Cost of mistakes, by which a model with probabilities names the class of least expected cost. Even, balanced
         (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by
-        TRUE:NAMED; 1 for every mistake if None.
+        TRUE:NAMED: with yes=5, missing a row of class yes costs 5; 1 for every mistake if None.
     feature_map : str, default=None
         Feature map that stands in for a kernel, at the speed of a hyperplane; no map if None.
     map_size : int, default=1024
