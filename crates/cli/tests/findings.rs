@@ -299,8 +299,11 @@ fn numbered_features_are_found_by_number() {
     let named = scores("d.csv", "u,v\n1,2\n");
     assert_eq!(named.stdout, straight.stdout);
     assert!(named.stderr.contains("`u` is feature 1, `v` is feature 2"), "{}", named.stderr);
+    let labelled = scores("h.csv", "u,v,kind\n1,2,1\n");
+    assert_eq!(labelled.stdout, straight.stdout);
+    assert!(labelled.stderr.contains("and `kind` is the label"), "{}", labelled.stderr);
     for (name, text, words) in [
-        ("e.csv", "id,u,v\n7,1,2\n", "3 columns of features, expected 2"),
+        ("e.csv", "id,u,v,w\n7,1,2,3\n", "4 columns of features, expected 2"),
         ("f.jsonl", "{\"v\":2,\"u\":1}\n", "order"),
         ("g.jsonl", "{\"features\":{\"1\":1,\"2\":2,\"1\":5}}\n", "twice"),
     ] {

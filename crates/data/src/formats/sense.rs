@@ -848,12 +848,7 @@ fn in_their_order(
     let label = match &how.label {
         LabelColumn::Named(what) => find_column(what, &names),
         _ if places.len() != width + 1 => None,
-        _ => {
-            let named = places.iter().copied().find(|&place| is_label_name(names[place]));
-            // Numbers under another name may as well be a feature, and an earlier column something else.
-            let last = places.last().copied();
-            named.or(last.filter(|&place| !has_header || columns[place].form != Form::Number))
-        }
+        _ => places.iter().copied().find(|&place| is_label_name(names[place])).or(places.last().copied()),
     };
     places.retain(|place| Some(*place) != label);
     if places.len() != width {
@@ -864,10 +859,13 @@ fn in_their_order(
         ));
     }
     if has_header && let (Some(&first), Some(&last)) = (places.first(), places.last()) {
-        let (first, last) = (quote(names[first].as_bytes()), quote(names[last].as_bytes()));
+        let shown = |place: usize| quote(names[place].as_bytes());
+        let label = label.map_or_else(String::new, |place| format!(", and {} is the label", shown(place)));
         schema.notes.push(format!(
-            "the model knows its features by number, so columns are taken in their order: {first} is feature 1, {last} is \
-             feature {width}"
+            "the model knows its features by number, so columns are taken in their order: {} is feature 1, {} is feature \
+             {width}{label}",
+            shown(first),
+            shown(last)
         ));
     }
     let label = label.map(|place| names[place].to_owned());
