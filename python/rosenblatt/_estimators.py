@@ -67,13 +67,13 @@ def _has_probabilities(estimator):
 
 
 def _learns_online(estimator):
-    if estimator.calibrate:
-        raise AttributeError("partial_fit fits no probabilities: set calibrate=None, or use fit")
     try:
         estimator._check()
     except ValueError:
         # `fit` reports what is wrong.
         return True
+    if estimator.calibrate:
+        raise AttributeError("partial_fit fits no probabilities: set calibrate=None, or use fit")
     weights = estimator._class_weights()
     # What depends on the rows is checked when they come.
     asked = {**estimator._options(0), "class-weights": "even" if weights == "balanced" else weights}
