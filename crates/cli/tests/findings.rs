@@ -235,6 +235,8 @@ fn nothing_is_passed_over_without_a_word() {
         ("predict d.svm --model tags.model", "by its name this is libsvm"),
         ("tune two.csv --label kind --algorithms pa1 --optimiser sgd", "a network"),
         ("compare two.csv --label kind --algorithms pa1,perceptron --hidden 3", "a network"),
+        ("plot confusion two.csv --label kind --no-buttons", "for films in SVG"),
+        ("plot boundary two.csv --label kind --frames --no-buttons -o x.png", "for films in SVG"),
         (typed, "invalid value"),
     ] {
         let refused = bench.run(&format!("rosenblatt {line}"));
@@ -274,7 +276,9 @@ fn a_part_has_its_share_of_rows_however_many_labels_there_are() {
     for (n_rows, share, expected) in [(90, 0.2, 18), (90, 0.3, 27), (1000, 0.1, 100)] {
         bench.write("t.csv", "x,price\n".to_owned() + &(0..n_rows).map(alone).collect::<String>());
         let line = format!("rosenblatt convert t.csv a.csv --label price --split {share} --test-out b.csv");
-        assert!(bench.ok(&line).contains(&format!("b.csv: {expected} rows")), "{line}");
+        let done = bench.run(&line);
+        assert!(done.stdout.contains(&format!("b.csv: {expected} rows")), "{line}\n{}", done.all());
+        assert!(done.stderr.contains("drawn from all rows alike"), "{line}\n{}", done.all());
     }
     bench.write("t.csv", "x,kind\n".to_owned() + &(0..300).map(small).collect::<String>());
     let line = "rosenblatt convert t.csv a.csv --label kind --split 0.1 --test-out b.csv";

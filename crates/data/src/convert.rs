@@ -201,6 +201,13 @@ fn run(
     // The second pass numbers the classes as the first one did.
     how.classes = labelled.then(|| shape.labels.clone());
     let mut chooser = parting.map(|parting| Chooser::new(parting, &totals));
+    if parting.is_some_and(|parting| parting.stratified)
+        && chooser.as_ref().is_some_and(|chooser| !chooser.stratified)
+    {
+        notes.push(
+            "the parts are drawn from all rows alike, as most values of the label occur once".to_owned(),
+        );
+    }
     let n_chosen = chooser.as_ref().map_or(0, Chooser::n_wanted);
     let mut sinks = Vec::new();
     for (target, place) in targets.iter().zip(0..) {

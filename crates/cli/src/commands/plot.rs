@@ -253,6 +253,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let form = args.form()?;
     let settings = args.settings(figure, form)?;
+    if args.no_buttons && (form != Form::Svg || settings.get("frames").is_none()) {
+        let message = "`--no-buttons` is for films in SVG; name `--frames`, or leave it out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     args.spec.one_rule()?;
     args.spec.spec()?;
     if matches!(form, Form::Png | Form::Apng)
