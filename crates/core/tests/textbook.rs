@@ -5,10 +5,10 @@
 
 use rosenblatt_core::memory::{self, Votes};
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Binary, Convention, ConventionError, Decision, Dense, DenseExamples, EachRound,
-    Hyperplanes, Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random, Readout,
-    Remember, Round, Rule, Run, Schedule, Setup, SetupError, Shape, Snapshot, Stopped, Totals, Visits, Zero,
-    count_errors, margin, rules, space,
+    Algorithm, Average, Bias, Binary, Convention, ConventionError, Decision, Dense, DenseExamples, Direct,
+    EachRound, Hyperplanes, Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random,
+    Readout, Remember, Round, Rule, Run, Schedule, Setup, SetupError, Shape, Share, Snapshot, Stopped,
+    Totals, Visits, Zero, count_errors, margin, rules, space,
 };
 use std::ops::ControlFlow;
 
@@ -317,6 +317,36 @@ mod note_conventions {
         assert_eq!(votes, [-2.0]);
         // With a zero score predicting plus the first mistake is in round 2: the zero vector has a vote.
         assert_eq!(counts(&perceptron(&A, PLUS))[0], (vec![0.0, 0.0], 1));
+    }
+
+    #[test]
+    fn a_score_of_zero_votes_as_the_convention_says() {
+        // Votes on (1, 3): 4 > 0 once, 3 - 3 = 0 twice, 1 - 9 < 0 five times.
+        for (zero, for_it, against) in
+            [(Zero::Plus, 3_u32, 5_u32), (Zero::Minus, 1, 7), (Zero::Random, 1, 5), (Zero::Wrong, 1, 5)]
+        {
+            let trained = perceptron(&A, Convention { zero, ..NO_BIAS });
+            let (mut votes, mut counts, mut scratch) = ([0.0], [[0; 2]], Vec::new());
+            trained.votes.scores(Dense(&[1.0, 3.0]), &mut votes, &mut scratch);
+            trained.votes.counts(Dense(&[1.0, 3.0]), &mut counts, &mut scratch);
+            assert_eq!(votes, [f64::from(for_it) - f64::from(against)], "{zero:?}");
+            assert_eq!(counts, [[u64::from(for_it), u64::from(against)]], "{zero:?}");
+        }
+        // Of three classes that all score zero, the last or the first is named.
+        let one = DenseExamples::new(&[1.0, 0.0], 2, &[1]);
+        for (zero, expected) in [(Zero::Plus, [0.0, 0.0, 1.0]), (Zero::Minus, [1.0, 0.0, 0.0])] {
+            let remember = Remember { survivors: true, ..Remember::default() };
+            let convention = Convention { zero, ..NO_BIAS };
+            let setup = Setup { width: 2, remember, convention, ..Setup::default() };
+            let mut run = Run::new(rules::Perceptron::default(), Direct::new(3, Share::Max), setup).unwrap();
+            let _ = run.learn(one, Visits::all(one), &mut ());
+            let Some(Kept::Votes(kept)) = run.read(Readout::Voted) else {
+                panic!("survivors were remembered")
+            };
+            let mut votes = [0.0; 3];
+            kept.scores(Dense(&[0.0, 5.0]), &mut votes, &mut Vec::new());
+            assert_eq!(votes, expected, "{zero:?}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run that is stopped and resumed, again and again, ends in the bits of one that was left alone.
 
 use rosenblatt::algorithms::ALGORITHMS;
-use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
+use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals, Zero};
 use rosenblatt::options::Classes;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
@@ -309,6 +309,8 @@ fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() 
                 algorithm: name.to_owned(),
                 readout: Some(readout),
                 multiclass,
+                // A hypothesis that scores zero is to say nothing, also where it votes.
+                zero: Zero::Wrong,
                 ..Options::default()
             };
             let recipe = rosenblatt::Recipe { learning: options.into(), ..Default::default() };

@@ -659,10 +659,11 @@ __device__ __forceinline__ double vote(double score, double lived) {
     return __dsub_rn(score > 0.0 ? lived : 0.0, score < 0.0 ? lived : 0.0);
 }
 
-// All survivors vote on the sign of their output. `lives` has one for every entry, and one more at the end of a list.
+// All survivors vote on the sign of their output, and with `at_zero` where there is none. `lives` has one for every entry, and
+// one more at the end of a list.
 extern "C" __global__ void vote_per_output(const Entry *lists, const Life *lives, const u32 *list_starts,
                                            const u32 *list_ends, const double *values, u32 n_listed, u32 n_slots,
-                                           u32 n_outputs, double *votes) {
+                                           u32 n_outputs, double at_zero, double *votes) {
     u32 slot = blockIdx.x * blockDim.x + threadIdx.x, output = blockIdx.y;
     if (slot >= n_slots) return;
     const double *mine = values + (u64)(slot / PANEL) * n_listed * PANEL + slot % PANEL;
@@ -672,20 +673,22 @@ extern "C" __global__ void vote_per_output(const Entry *lists, const Life *lives
     for (u32 k = list_starts[output]; k < to; k++) {
         Entry entry = lists[k];
         Life life = lives[k];
-        all = __dadd_rn(all, vote(__dadd_rn(sum, life.bias), life.lived));
+        double score = __dadd_rn(sum, life.bias);
+        all = __dadd_rn(all, vote(score == 0.0 ? at_zero : score, life.lived));
         double kept = __dmul_rn(entry.keep, sum);
         sum = entry.row == NO_ROW ? kept
                                   : __dadd_rn(kept, __dmul_rn(entry.amount, mine[(u64)entry.row * PANEL]));
     }
-    all = __dadd_rn(all, vote(__dadd_rn(sum, lives[to].bias), lives[to].lived));
+    double score = __dadd_rn(sum, lives[to].bias);
+    all = __dadd_rn(all, vote(score == 0.0 ? at_zero : score, lives[to].lived));
     votes[sum_at(slot, output, n_outputs)] = all;
 }
 
-// All survivors vote for the class with the highest score. Entries are in log order; a life's bias is its output's after
+// All survivors vote for the class with the highest score, the first or the last of several. Entries are in log order; a life's bias is its output's after
 // the move, and `lived` how long all stood still before it. One more life at the end.
 extern "C" __global__ void vote_jointly(const Entry *log, const Life *lives, u32 n_entries, const double *values,
-                                        u32 n_listed, u32 n_slots, u32 n_outputs, double *sums, double *biases,
-                                        double *votes) {
+                                        u32 n_listed, u32 n_slots, u32 n_outputs, u32 names_last, double *sums,
+                                        double *biases, double *votes) {
     u32 slot = blockIdx.x * blockDim.x + threadIdx.x;
     if (slot >= n_slots) return;
     const double *mine = values + (u64)(slot / PANEL) * n_listed * PANEL + slot % PANEL;
@@ -697,7 +700,7 @@ extern "C" __global__ void vote_jointly(const Entry *log, const Life *lives, u32
             for (u32 output = 1; output < n_outputs; output++) {
                 u64 place = (u64)output * n_slots + slot;
                 double score = __dadd_rn(sums[place], biases[place]);
-                if (score > highest) best = output, highest = score;
+                if (score > highest || (names_last && score == highest)) best = output, highest = score;
             }
             u64 place = sum_at(slot, best, n_outputs);
             votes[place] = __dadd_rn(votes[place], life.lived);

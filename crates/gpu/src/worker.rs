@@ -7,7 +7,6 @@ use crate::lists::{Lists, raw};
 use crate::rows::{Layout, Room, Store};
 use cudarc::driver::{CudaFunction, CudaStream, CudaViewMut, PushKernelArg};
 use rosenblatt_core::SparseRows;
-use rosenblatt_core::memory::Ballot;
 use rosenblatt_kernel::{
     Combination, Effort, Ending, Entry, Log, PANEL, Rows, Sum, Supports, Trouble, Worker, used_since,
 };
@@ -82,8 +81,8 @@ struct Combined {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ScoreKind {
     Sums,
-    VotesPerOutput,
-    JointVotes,
+    VotesPerOutput { at_zero: f64 },
+    JointVotes { names_last: u32 },
 }
 
 /// Which support rows are paired with which slots of the block.
@@ -725,21 +724,21 @@ impl CardWorker {
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
                 launch(args, (slots.len().div_ceil(32), n_outputs), 32, 0)
             }
-            ScoreKind::VotesPerOutput => {
+            ScoreKind::VotesPerOutput { at_zero } => {
                 let mut args = self.stream.launch_builder(&self.card.does.vote_per_output);
                 args.arg(combined.entries.get()?).arg(combined.lives.get()?).arg(combined.starts.get()?);
                 args.arg(combined.ends.get()?).arg(values);
-                args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
+                args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&at_zero).arg(&mut out);
                 launch(args, (slots.len().div_ceil(64), n_outputs), 64, 0)
             }
-            ScoreKind::JointVotes => {
+            ScoreKind::JointVotes { names_last } => {
                 let zeros = vec![0.0; slots.len() * n_outputs];
                 combined.sums.write(&self.stream, 0, &zeros)?;
                 combined.biases.write(&self.stream, 0, &zeros)?;
                 let n_entries = combined.n_entries as u32;
                 let mut args = self.stream.launch_builder(&self.card.does.vote_jointly);
                 args.arg(combined.entries.get()?).arg(combined.lives.get()?).arg(&n_entries).arg(values);
-                args.arg(&n_listed).arg(&n_slots).arg(&outputs);
+                args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&names_last);
                 args.arg(combined.sums.there()?).arg(combined.biases.there()?).arg(&mut out);
                 launch(args, (slots.len().div_ceil(64), 1), 64, 0)
             }
@@ -763,7 +762,7 @@ impl Combined {
                 }
                 ScoreKind::Sums
             }
-            Combination::Votes { log, rounds, ballot: Ballot::PerOutput } => {
+            Combination::Votes { log, rounds, ballot } if !ballot.joint => {
                 for output in 0..n_outputs {
                     starts.push(entries.len() as u32);
                     let (mut since, mut bias) = (1, 0.0);
@@ -777,9 +776,9 @@ impl Combined {
                     entries.push(RawEntry::default());
                     lives.push(RawLife { lived: (rounds + 1 - since) as f64, bias });
                 }
-                ScoreKind::VotesPerOutput
+                ScoreKind::VotesPerOutput { at_zero: ballot.vote_at_zero() }
             }
-            Combination::Votes { log, rounds, ballot: Ballot::Joint } => {
+            Combination::Votes { log, rounds, ballot } => {
                 let mut round = 1;
                 for entry in log {
                     lives.push(RawLife { lived: (entry.round - round) as f64, bias: entry.bias });
@@ -787,7 +786,7 @@ impl Combined {
                     entries.push(raw(entry));
                 }
                 lives.push(RawLife { lived: (rounds + 1 - round) as f64, bias: 0.0 });
-                ScoreKind::JointVotes
+                ScoreKind::JointVotes { names_last: u32::from(ballot.names_last()) }
             }
         };
         let n_entries = entries.len();

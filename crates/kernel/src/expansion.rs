@@ -293,25 +293,25 @@ impl Combination {
                 let mut round = 1;
                 for entry in log {
                     let output = entry.output as usize;
-                    if *ballot == Ballot::PerOutput {
+                    if !ballot.joint {
                         let lived = entry.round - since[output];
-                        vote(&sums, &mut votes, &biases, output, lived);
+                        vote(&sums, &mut votes, &biases, output, (lived, ballot.vote_at_zero()));
                         since[output] = entry.round;
                     } else if entry.round > round {
-                        vote_jointly(&sums, &mut votes, &biases, entry.round - round);
+                        vote_jointly(&sums, &mut votes, &biases, entry.round - round, ballot.names_last());
                         round = entry.round;
                     }
                     let from = if entry.row == NO_ROW { 0 } else { entry.row as usize * PANEL };
                     entry.apply_at(&values[from..], &mut sums[output * PANEL..][..PANEL]);
                     biases[output] = entry.bias;
                 }
-                match ballot {
-                    Ballot::PerOutput => {
-                        for (output, since) in since.iter().enumerate() {
-                            vote(&sums, &mut votes, &biases, output, rounds + 1 - since);
-                        }
+                if ballot.joint {
+                    vote_jointly(&sums, &mut votes, &biases, rounds + 1 - round, ballot.names_last());
+                } else {
+                    for (output, since) in since.iter().enumerate() {
+                        let lived = rounds + 1 - since;
+                        vote(&sums, &mut votes, &biases, output, (lived, ballot.vote_at_zero()));
                     }
-                    Ballot::Joint => vote_jointly(&sums, &mut votes, &biases, rounds + 1 - round),
                 }
                 votes
             }
@@ -319,22 +319,25 @@ impl Combination {
     }
 }
 
-/// Each row's vote on the sign of an output that lived so long. Who says zero abstains.
-fn vote(sums: &[f64], votes: &mut [f64], biases: &[f64], output: usize, lived: u64) {
+/// Each row's vote on the sign of an output that lived so long, and the vote where its score is zero.
+fn vote(sums: &[f64], votes: &mut [f64], biases: &[f64], output: usize, (lived, at_zero): (u64, f64)) {
     let (lived, bias) = (lived as f64, biases[output]);
     let (sums, votes) = (&sums[output * PANEL..][..PANEL], &mut votes[output * PANEL..][..PANEL]);
     for (sum, votes) in sums.iter().zip(votes) {
         let score = sum + bias;
-        *votes += if score > 0.0 { lived } else { 0.0 } - if score < 0.0 { lived } else { 0.0 };
+        let vote = if score == 0.0 { at_zero } else { score };
+        *votes += if vote > 0.0 { lived } else { 0.0 } - if vote < 0.0 { lived } else { 0.0 };
     }
 }
 
-/// Each row's vote for the class with the highest score, the first of them if several have it.
-fn vote_jointly(sums: &[f64], votes: &mut [f64], biases: &[f64], lived: u64) {
+/// Each row's vote for the class with the highest score, the first or the last of them if several have it.
+fn vote_jointly(sums: &[f64], votes: &mut [f64], biases: &[f64], lived: u64, names_last: bool) {
     for slot in 0..PANEL {
         let score = |class: usize| sums[class * PANEL + slot] + biases[class];
-        let best =
-            (1..biases.len()).fold(0, |best, class| if score(class) > score(best) { class } else { best });
+        let beats = |class: usize, best: usize| {
+            score(class) > score(best) || names_last && score(class) == score(best)
+        };
+        let best = (1..biases.len()).fold(0, |best, class| if beats(class, best) { class } else { best });
         votes[best * PANEL + slot] += lived as f64;
     }
 }

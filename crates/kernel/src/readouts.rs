@@ -18,7 +18,7 @@ pub const READOUTS: [&str; 7] =
 
 /// How many of the examples each read-out gives the wrong class, at each of these moments (rounds, ascending). There is
 /// one output per class, and the highest score wins, the first of several. Of a random draw of the moment, the same in
-/// every class, it is the expected number.
+/// every class, it is the expected number. A hypothesis that scores zero has no vote.
 pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -> Vec<[f64; 7]> {
     let mut errors = vec![[0.0; 7]; moments.len()];
     let Some(supports) = learned.supports() else { return errors };

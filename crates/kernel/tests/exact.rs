@@ -234,7 +234,9 @@ fn read_outs_at_a_moment_are_those_of_a_run_that_ended_then() {
     let run = |n_rows: usize, normalised: bool| {
         let space = KernelSpace::new(polynomial(2), shape, Limits::default()).normalised(normalised);
         let rule: Box<dyn Rule + Send + Sync> = Box::new(rules::Perceptron::default());
-        let mut run = Run::from_parts(rule, space, (), decision, no_bias(), Vec::new(), 0);
+        // Where a score of zero has no vote.
+        let convention = Convention { zero: rosenblatt_core::Zero::Wrong, ..no_bias() };
+        let mut run = Run::from_parts(rule, space, (), decision, convention, Vec::new(), 0);
         let visits = rosenblatt_core::Visits::Range { first: 0, end: n_rows };
         assert!(run.learn(data.dense(), visits, &mut ()).is_continue());
         run

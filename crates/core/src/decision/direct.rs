@@ -7,7 +7,6 @@
 
 use super::{Decision, Problem, highest};
 use crate::convention::Zero;
-use crate::memory::Ballot;
 use crate::random::Random;
 
 /// How the rivals that beat the true class share the step down.
@@ -46,8 +45,8 @@ impl Decision for Direct {
         self.n_classes
     }
 
-    fn ballot(&self) -> Ballot {
-        Ballot::Joint
+    fn votes_jointly(&self) -> bool {
+        true
     }
 
     fn problems(&mut self, class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {

@@ -18,7 +18,6 @@ pub use one_vs_one::OneVsOne;
 pub use one_vs_rest::OneVsRest;
 
 use crate::convention::Zero;
-use crate::memory::Ballot;
 use crate::random::Random;
 
 /// Something that is to be learned from one example.
@@ -46,9 +45,9 @@ pub trait Decision {
     /// How many scores are needed.
     fn n_outputs(&self) -> usize;
 
-    /// How survivors vote under this decision.
-    fn ballot(&self) -> Ballot {
-        Ballot::PerOutput
+    /// Whether each survivor names one class, instead of a side for each output.
+    fn votes_jointly(&self) -> bool {
+        false
     }
 
     /// Shows every problem that an example of `class` with these scores poses.
@@ -141,8 +140,8 @@ impl Decision for Multiclass {
         chosen!(self, decision => decision.n_outputs())
     }
 
-    fn ballot(&self) -> Ballot {
-        chosen!(self, decision => decision.ballot())
+    fn votes_jointly(&self) -> bool {
+        chosen!(self, decision => decision.votes_jointly())
     }
 
     fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>)) {

@@ -6,6 +6,7 @@
 //! addition per move: the scores of all survivors are prefix sums of one list.
 
 use super::Memory;
+use crate::convention::Zero;
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
 use crate::sparse_rows::SparseRows;
@@ -18,11 +19,29 @@ pub const MOST_ROUNDS: u64 = 1 << 60;
 
 /// How survivors vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ballot {
-    /// Each output holds its own vote on its own sign: two classes, one-vs-rest, one-vs-one.
-    PerOutput,
-    /// Each survivor names the class with the highest score: direct multiclass.
-    Joint,
+pub struct Ballot {
+    /// Whether each survivor names the class with the highest score (direct multiclass). Otherwise each output holds its
+    /// own vote on its own sign: two classes, one-vs-rest, one-vs-one.
+    pub joint: bool,
+    /// How a survivor votes whose score is zero, or whose highest score several classes share.
+    pub zero: Zero,
+}
+
+impl Ballot {
+    /// The vote on an output whose score is zero. A coin favours neither side, and a tie that counts as wrong names none:
+    /// then it abstains.
+    pub fn vote_at_zero(self) -> f64 {
+        match self.zero {
+            Zero::Plus => 1.0,
+            Zero::Minus => -1.0,
+            Zero::Random | Zero::Wrong => 0.0,
+        }
+    }
+
+    /// Whether the last of the classes that share the highest score gets the vote, and not the first.
+    pub fn names_last(self) -> bool {
+        self.zero == Zero::Plus
+    }
 }
 
 /// The log of a run.
@@ -145,7 +164,7 @@ impl Memory for Survivors {
         }
         let moves = move_rounds.into_iter().zip(places).map(|(round, &[output, row])| (round, output, row));
         let log = Log {
-            ballot: Ballot::PerOutput,
+            ballot: Ballot { joint: false, zero: Zero::Random },
             start: None,
             width: now.width(),
             n_outputs: self.n_outputs,
@@ -271,38 +290,41 @@ impl Votes {
     }
 
     /// The votes for a row: per output the votes for minus those against, or per class the votes for
-    /// it, as the ballot says. A survivor whose score is zero abstains. `scratch` is room to work in.
+    /// it, as the ballot says. `scratch` is room to work in.
     pub fn scores<R: Row>(&self, row: R, votes: &mut [f64], scratch: &mut Vec<f64>) {
         votes.fill(0.0);
-        match self.ballot {
-            Ballot::PerOutput => self.each_vote(row, scratch, |output, score, rounds| {
-                votes[output] += sign(score) * rounds as f64;
-            }),
-            Ballot::Joint => {
-                let (mut activations, mut biases) = self.first_scores(row);
-                let dots = self.dots(row, scratch);
-                self.vote_jointly(dots, &mut activations, &mut biases, votes);
-            }
+        if self.ballot.joint {
+            let (mut activations, mut biases) = self.first_scores(row);
+            let dots = self.dots(row, scratch);
+            self.vote_jointly(dots, &mut activations, &mut biases, votes);
+        } else {
+            let at_zero = self.ballot.vote_at_zero();
+            self.each_vote(row, scratch, |output, score, rounds| {
+                votes[output] += (if score == 0.0 { at_zero } else { score.signum() }) * rounds as f64;
+            });
         }
     }
 
     /// The votes for a row, both sides counted: per output for and against it, or per class for it and for
-    /// all others, as the ballot says. A survivor whose score is zero is on neither side.
+    /// all others, as the ballot says. A survivor that abstains is on neither side.
     pub fn counts<R: Row>(&self, row: R, counts: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
         counts.fill([0; 2]);
-        match self.ballot {
-            Ballot::PerOutput => self.each_vote(row, scratch, |output, score, rounds| match score {
-                _ if score > 0.0 => counts[output][0] += rounds,
-                _ if score < 0.0 => counts[output][1] += rounds,
-                _ => {}
-            }),
-            Ballot::Joint => {
-                let mut votes = vec![0.0; self.n_outputs];
-                self.scores(row, &mut votes, scratch);
-                for (vote_count, votes) in counts.iter_mut().zip(votes) {
-                    *vote_count = [votes as u64, self.rounds - votes as u64];
-                }
+        if self.ballot.joint {
+            let mut votes = vec![0.0; self.n_outputs];
+            self.scores(row, &mut votes, scratch);
+            for (vote_count, votes) in counts.iter_mut().zip(votes) {
+                *vote_count = [votes as u64, self.rounds - votes as u64];
             }
+        } else {
+            let at_zero = self.ballot.vote_at_zero();
+            self.each_vote(row, scratch, |output, score, rounds| {
+                let vote = if score == 0.0 { at_zero } else { score };
+                match vote {
+                    _ if vote > 0.0 => counts[output][0] += rounds,
+                    _ if vote < 0.0 => counts[output][1] += rounds,
+                    _ => {}
+                }
+            });
         }
     }
 
@@ -357,10 +379,11 @@ impl Votes {
 
     fn vote_jointly(&self, dots: &[f64], activations: &mut [f64], biases: &mut [f64], votes: &mut [f64]) {
         let mut since = 1;
+        let names_last = self.ballot.names_last();
         let mut cast = |until: u64, activations: &[f64], biases: &[f64]| {
             let mut best: Option<(usize, f64)> = None;
             for (class, score) in activations.iter().zip(biases).map(|(a, b)| a + b).enumerate() {
-                if best.is_none_or(|(_, highest)| score > highest) {
+                if best.is_none_or(|(_, highest)| score > highest || names_last && score == highest) {
                     best = Some((class, score));
                 }
             }
@@ -502,11 +525,6 @@ impl Votes {
         let rows = Rows { stored, by_hash: HashMap::new() };
         Ok(Self::new(ballot, start, width, n_outputs, rounds, rows, entries))
     }
-}
-
-/// The sign, with 0 for 0.
-fn sign(value: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { value.signum() }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::convention::Zero;
 use crate::decision::Decision;
 use crate::examples::Examples;
 use crate::hypothesis::{Hyperplanes, Visits};
-use crate::memory::{Average, Kept, Readout, Recall};
+use crate::memory::{Average, Ballot, Kept, Readout, Recall};
 use crate::observer::{Epoch, Observer, Snapshot, Totals};
 use crate::order::Order;
 use crate::random::Random;
@@ -272,7 +272,8 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
 
 impl<R: Rule, S: Outcome, D: Decision> Snapshot for Run<R, S, D> {
     fn read(&self, readout: Readout) -> Option<Kept> {
-        self.space.read(&self.memory, readout, self.decision.ballot(), self.totals.rounds)
+        let ballot = Ballot { joint: self.decision.votes_jointly(), zero: self.convention.zero };
+        self.space.read(&self.memory, readout, ballot, self.totals.rounds)
     }
 
     fn state(&self) -> State<'_> {

@@ -310,11 +310,11 @@ pub(crate) mod by_name {
     }
 
     /// The same for choices that may be left to the rule.
-    pub(super) mod optional {
+    pub(crate) mod optional {
         use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
 
         #[expect(clippy::ref_option, reason = "the form that serde calls")]
-        pub(in super::super) fn serialize<T: Display, S: Serializer>(
+        pub(crate) fn serialize<T: Display, S: Serializer>(
             choice: &Option<T>,
             serializer: S,
         ) -> Result<S::Ok, S::Error> {
@@ -324,7 +324,7 @@ pub(crate) mod by_name {
             }
         }
 
-        pub(in super::super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+        pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
             deserializer: D,
         ) -> Result<Option<T>, D::Error> {
             let name = Option::<String>::deserialize(deserializer)?;

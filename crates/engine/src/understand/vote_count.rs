@@ -15,7 +15,7 @@ pub struct VoteCount {
     pub in_favour: u64,
     /// Votes against.
     pub against: u64,
-    /// Votes of survivors whose score was zero.
+    /// Votes of survivors whose score was zero, where the convention gives it to neither side.
     pub abstained: u64,
 }
 
@@ -102,7 +102,8 @@ mod tests {
                         match score {
                             _ if score > 0.0 => vote_count.in_favour += n_votes,
                             _ if score < 0.0 => vote_count.against += n_votes,
-                            _ => vote_count.abstained += n_votes,
+                            // The default convention.
+                            _ => vote_count.against += n_votes,
                         }
                     }
                 });

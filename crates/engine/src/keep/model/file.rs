@@ -9,15 +9,16 @@ use super::{
     networks, taggers,
 };
 use crate::calibration::{Calibration, Curve, Method, n_curves};
+use crate::describe::options::by_name;
 use crate::importance::{Importance, Variation};
 use crate::keep::held_out::HeldOut;
 use crate::keep::numbers::{HeldNumbers, NumberEstimate};
 use crate::spec::{Options, Spec};
 use crate::task::Task;
 use rosenblatt_core::SparseRows;
-use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
+use rosenblatt_core::memory::{Kept, Log, Votes};
 use rosenblatt_core::state::{List, State};
-use rosenblatt_core::{Hyperplanes, Stopped, Totals};
+use rosenblatt_core::{Hyperplanes, Stopped, Totals, Zero};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::FeatureMap;
 use serde::{Deserialize, Serialize};
@@ -168,6 +169,8 @@ pub(super) enum Hypothesis {
         outputs: usize,
         rounds: u64,
         joint: bool,
+        #[serde(with = "by_name::optional", default, skip_serializing_if = "Option::is_none")]
+        zero: Option<Zero>,
         start: bool,
     },
     /// Support rows of a kernel, and how they speak.
@@ -493,7 +496,8 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
         width: log.width,
         outputs: log.n_outputs,
         rounds: log.rounds,
-        joint: log.ballot == Ballot::Joint,
+        joint: log.ballot.joint,
+        zero: kernels::zero_in_file(log.ballot),
         start: log.start.is_some(),
     }
 }
@@ -894,7 +898,7 @@ pub(super) fn decode_hypothesis(
             };
             Ok(Kept::Hyperplanes(planes))
         }
-        Hypothesis::Votes { rounds, joint, start, .. } => {
+        Hypothesis::Votes { rounds, joint, zero, start, .. } => {
             let (row_offsets, row_indices) = (arrays.u64s("row-offsets")?, arrays.u32s("row-indices")?);
             let row_values = arrays.f64s("row-values")?;
             let move_rounds = arrays.u64s("move-rounds")?;
@@ -913,9 +917,8 @@ pub(super) fn decode_hypothesis(
             };
             let moves = (0..n_moves).map(|k| (move_rounds[k], move_outputs[k], move_rows[k])).collect();
             let steps = (0..n_moves).map(|k| [amounts[k], keeps[k], biases[k]]).collect();
-            let ballot = if joint { Ballot::Joint } else { Ballot::PerOutput };
             let log = Log {
-                ballot,
+                ballot: kernels::ballot_of(joint, zero),
                 start,
                 width,
                 n_outputs: outputs,

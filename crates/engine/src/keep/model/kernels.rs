@@ -1,6 +1,8 @@
 //! The part of a model file that holds a kernel: support rows, and their weights or the log of their votes.
 
 use super::file::{Arrays, Body, FormatError, Hypothesis, content};
+use crate::describe::options::by_name;
+use rosenblatt_core::Zero;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_kernel::{Choice, Combination, Entry, Expansion, Rows, Setting};
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,18 @@ pub(super) struct Text {
 pub(super) struct Ballots {
     rounds: u64,
     joint: bool,
+    #[serde(with = "by_name::optional", default, skip_serializing_if = "Option::is_none")]
+    zero: Option<Zero>,
+}
+
+/// How survivors vote at zero, as files name it: where nothing stands they abstain, as all did once.
+pub(super) fn zero_in_file(ballot: Ballot) -> Option<Zero> {
+    (ballot.vote_at_zero() != 0.0).then_some(ballot.zero)
+}
+
+/// How survivors vote, from what a file names.
+pub(super) fn ballot_of(joint: bool, zero: Option<Zero>) -> Ballot {
+    Ballot { joint, zero: zero.unwrap_or(Zero::Random) }
 }
 
 pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
@@ -42,7 +56,7 @@ pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
                 let numbers: Vec<f64> = log.iter().map(part).collect();
                 body.f64s(name, &numbers);
             }
-            Some(Ballots { rounds: *rounds, joint: *ballot == Ballot::Joint })
+            Some(Ballots { rounds: *rounds, joint: ballot.joint, zero: zero_in_file(*ballot) })
         }
     };
     let formula = expansion.kernel().formula().expect("the kernel of a spec has a name");
@@ -76,7 +90,7 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
         None => {
             Combination::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? }
         }
-        Some(Ballots { rounds, joint }) => {
+        Some(Ballots { rounds, joint, zero }) => {
             let (move_rounds, move_outputs) = (arrays.u64s("step-rounds")?, arrays.u32s("step-outputs")?);
             let move_rows = arrays.u32s("step-rows")?;
             let mut numbers = Vec::with_capacity(STEPS.len());
@@ -96,8 +110,11 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
                 bias: numbers[2][k],
                 norm2: numbers[3][k],
             };
-            let ballot = if *joint { Ballot::Joint } else { Ballot::PerOutput };
-            Combination::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
+            Combination::Votes {
+                log: (0..n).map(entry).collect(),
+                rounds: *rounds,
+                ballot: ballot_of(*joint, *zero),
+            }
         }
     };
     let expansion = Expansion::from_parts(kernel, *constant, rows, *outputs, combination).map_err(content)?;
