@@ -187,6 +187,8 @@ pub struct Info {
     pub per_row: bool,
     /// Whether it settles on one hypothesis that averaging with earlier ones would only spoil.
     pub settles: bool,
+    /// Whether its scores are learned as logarithms of odds, so that those of two classes stand for probabilities.
+    pub log_odds: bool,
     /// Whether it learns numbers, not classes.
     pub numbers: bool,
     /// Whether it keeps a number for every pair of features, so that there may only be [some](Info::MOST_PAIRED) of them,
@@ -251,6 +253,7 @@ impl Info {
             picks_worst: false,
             per_row: false,
             settles: false,
+            log_odds: false,
             numbers: false,
             per_pair: false,
             exempt: &[],

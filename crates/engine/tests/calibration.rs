@@ -4,7 +4,7 @@
 //! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
 //! stop near the same minimum, scikit-learn a little earlier.
 
-use rosenblatt::calibration::{Calibration, Method};
+use rosenblatt::calibration::{Calibration, Curve, Method};
 use rosenblatt::core::{Dense, Random, Readout};
 use rosenblatt::model::class_scores;
 use rosenblatt::options::Classes;
@@ -169,4 +169,38 @@ fn intervals_of_numbers_hold_as_many_new_rows_as_they_say() {
         assert!(model.predict(&fresh[0]).is_err(), "there are no classes to name");
     }
     assert!((4400..=4600).contains(&held), "{held} of 5000 lie in intervals of 90 %");
+}
+
+/// Rows of two numbers whose odds are a straight line: the odds of `b` are `exp(2 x - y)`.
+fn by_odds(n_rows: usize) -> Dataset {
+    let mut random = Random::new(3);
+    let mut number = || random.below(4001) as f64 / 1000.0 - 2.0;
+    let rows: Vec<[f64; 2]> = (0..n_rows).map(|_| [number(), number()]).collect();
+    let mut random = Random::new(4);
+    let is_b = |row: &[f64; 2], share: f64| share < 1.0 / (1.0 + (row[1] - 2.0 * row[0]).exp());
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| if is_b(row, random.below(1_000_000) as f64 / 1e6) { "b" } else { "a" })
+        .collect();
+    Dataset::from_rows(&rows, &names)
+}
+
+#[test]
+fn a_logistic_rule_keeps_its_odds_unless_a_sigmoid_is_measurably_better() {
+    let data = by_odds(1200);
+    let odds = |algorithm: &str, params: &[(&str, f64)], epochs: u64| {
+        let params = params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let learning = Options { algorithm: algorithm.to_owned(), params, epochs, ..Options::default() };
+        let choice = rosenblatt::recipe::Choice::Given;
+        let recipe = Recipe { learning: learning.into(), choice, ..Recipe::default() };
+        let model = recipe.train_rows(data.clone(), &mut ()).unwrap().model;
+        model.calibration().expect("rows were held out").curves().to_vec()
+    };
+    let as_learned = [Curve::Platt { slope: -1.0, offset: 0.0 }];
+    assert_eq!(odds("logistic-dual", &[], 100), as_learned);
+    // A penalty this strong makes all odds nearly even, and the sigmoid undoes it.
+    let shrunk = odds("logistic-dual", &[("C", 1e-5)], 100);
+    assert!(matches!(shrunk[..], [Curve::Platt { slope, .. }] if slope < -2.0), "{shrunk:?}");
+    // Scores of other rules are no odds.
+    assert_ne!(odds("perceptron", &[], 10), as_learned);
 }

@@ -41,6 +41,7 @@ impl Algorithm for Logistic {
         }],
         rate: Some("1; 1/sqrt(k) with l2"),
         shrinks: true,
+        log_odds: true,
         exempt: &[(Law::RateScale, "the size of a step depends on the size of the weights")],
         own_loop: true,
         ..Info::named("logistic")

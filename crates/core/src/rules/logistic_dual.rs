@@ -84,6 +84,7 @@ impl Algorithm for LogisticDual {
         params: &[C, L1, TOLERANCE],
         whole_vector: true,
         settles: true,
+        log_odds: true,
         per_row: true,
         ..Info::named("logistic-dual")
     };

@@ -292,7 +292,7 @@ pub fn compare(
                 // The class that is named is the most probable one, as it is of a model that is trained.
                 let whole = CrossValidated::new(
                     spec,
-                    spec.calibration(Calibrate::Auto),
+                    spec.calibration(Calibrate::Auto, data.labels().len()),
                     &judged_folds,
                     None,
                     monitor,

@@ -59,7 +59,7 @@ pub enum Calibrate {
 }
 
 rosenblatt_core::named!(Calibrate, "calibrate",
-    "auto" = Self::Auto, "platt, if rows are held out and memory allows it; of networks the softmax, unless platt is measurably better";
+    "auto" = Self::Auto, "platt, if rows are held out and memory allows it; of networks and of logistic rules for two classes what their scores stand for, unless platt is measurably better";
     "off" or "none" = Self::Off, "no probabilities";
     "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
     "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";

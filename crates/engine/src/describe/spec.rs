@@ -337,11 +337,12 @@ impl Spec {
     }
 
     /// How its scores become probabilities: by default, if they are logarithms of odds, these are tried
-    /// first.
-    pub(crate) fn calibration(&self, wish: Calibrate) -> Option<Method> {
+    /// first. A logistic rule learns the odds of one class against one other, and of more classes each by itself.
+    pub(crate) fn calibration(&self, wish: Calibrate, n_classes: usize) -> Option<Method> {
+        let has_odds = self.has_log_odds() || self.entry.info.log_odds && n_classes == 2;
         match wish {
-            Calibrate::Auto if self.has_log_odds() => Some(Method::Softmax),
-            message => message.method(),
+            Calibrate::Auto if has_odds => Some(Method::Softmax),
+            wish => wish.method(),
         }
     }
 

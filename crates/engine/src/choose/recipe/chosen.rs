@@ -286,7 +286,9 @@ impl Fitting<'_> {
 
     /// The model with probabilities, if they are wished.
     fn calibrated(&self, model: Model, raced: &Race, monitor: &mut dyn Monitor) -> Result<Model, Error> {
-        let method = self.calibrate.and_then(|_| raced.winner.calibration(self.recipe.calibration));
+        let n_classes = model.labels().len();
+        let method =
+            self.calibrate.and_then(|_| raced.winner.calibration(self.recipe.calibration, n_classes));
         let Some(method) = method else { return Ok(model) };
         monitor.stage(Stage::Calibrating);
         let fitted = raced.calibration(method, &mut || monitor.wants_to_stop())?;

@@ -306,6 +306,12 @@ impl Recipe {
                 Err(Error::CostsWithoutProbabilities)
             }
             (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
+            (Plan::HoldOut(0.0), _) if !self.refit => {
+                refuse("refit", "left on where no rows are held out", "off")
+            }
+            (Plan::HoldOut(0.0), _) if !self.keep_held_out && matches!(self.choice, Choice::Given) => {
+                refuse("keep-held-out", "left on where no rows are held out", "off")
+            }
             _ if self.is_precomputed() && !matches!(self.reading.scaling, Scaling::Auto | Scaling::None) => {
                 refuse(
                     "scaling",
@@ -817,7 +823,9 @@ impl Judging<'_> {
             shuffling.add(unseen, rows, held, self.parts.len(), model.spec.options().seed)?;
         }
         if !judged.is_empty() {
-            let calibrate = self.calibrate.and_then(|_| model.spec.calibration(self.recipe.calibration));
+            let n_classes = model.labels().len();
+            let calibrate =
+                self.calibrate.and_then(|_| model.spec.calibration(self.recipe.calibration, n_classes));
             let held: Vec<u32> = self.parts.iter().flat_map(|(_, held)| held).copied().collect();
             let groups = self.recipe.ties.groups_of(&held);
             let whole = CrossValidated::new(&model.spec, calibrate, &judged, groups.as_deref(), monitor)?;
