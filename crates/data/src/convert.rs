@@ -19,7 +19,7 @@ use crate::rows::dataset::{Dataset, View};
 use crate::rows::schema::{Layout, Precision};
 use crate::visit;
 use crate::write::file::{BUFFER_BYTES, NewFile};
-use crate::write::{OutRow, RowWriter, Shape, find_writer};
+use crate::write::{OutRow, RowWriter, Shape, find_writer, unfit};
 use rosenblatt_core::{Examples, Random, Row};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -195,7 +195,13 @@ fn run(
     let mut notes = stream.schema().notes.clone();
     notes.extend(stream.notes());
     for target in targets {
-        let note = find_writer(out.format.as_deref(), target)?.note(&shape);
+        let format = find_writer(out.format.as_deref(), target)?;
+        if out.zero_based && !format.numbers_features(&shape) {
+            let name = format.info().name;
+            let message = format!("features have no numbers in {name}, so that none can begin at 0");
+            return Err(unfit(message, "ask for numbers from 0 in libsvm alone"));
+        }
+        let note = format.note(&shape);
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     // The second pass numbers the classes as the first one did.
@@ -540,6 +546,16 @@ mod tests {
         convert(&sample(), &ReadOptions::as_stored(), &svm, &out).unwrap();
         let how = ReadOptions { zero_based: true, ..ReadOptions::as_stored() };
         assert_eq!(rows(&Source::file(&svm), &how), rows(&sample(), &ReadOptions::as_stored()));
+        // Where features have names, there is no number to begin at 0.
+        let how = ReadOptions { weight: None, ..ReadOptions::as_stored() };
+        for name in ["z.csv", "z.jsonl", "z.vw", "z.arrow", "z.npy"] {
+            let target = folder.path().join(name);
+            let error = convert(&table, &how, &target, &out).unwrap_err();
+            assert!(error.message().contains("begin at 0"), "{name}: {error}");
+            assert!(!target.exists(), "{name}");
+        }
+        convert(&table, &how, &folder.path().join("z.svm"), &out).unwrap();
+        convert(&sample(), &ReadOptions::as_stored(), &folder.path().join("s.vw"), &out).unwrap();
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     let mut classes = Vec::new();
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
-    let mut unknown = UnknownCells::default();
+    let mut unknown = Unknown::to(parts.schema());
     let mut block = Block::default();
     let mut left_out = LeftOut::default();
     let mut missing = LeftOutRows::default();
@@ -235,7 +235,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         let mut encoder = settled.map_err(|error| error.in_source(&name))?;
         matrix = Some(table.rows(&mut encoder));
     }
-    schema.notes.extend(unknown.note());
+    schema.notes.extend(unknown.notes());
     let mut matrix = matrix.unwrap_or_else(|| empty_matrix(schema.layout, how.precision));
     if how.schema.is_none() && matches!(how.shape, Shape::Bend { .. }) {
         set_width(&mut matrix, schema.straight_width());
@@ -288,20 +288,41 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
 
 /// Categories that were not learned from.
 #[derive(Debug, Default)]
-struct UnknownCells {
+struct Unknown {
     n_cells: u64,
     examples: Vec<String>,
+    /// How many numbered features a model knows, how many the rows have, and the number of the first.
+    known: Option<usize>,
+    widest: usize,
+    first: usize,
 }
 
-impl UnknownCells {
+impl Unknown {
+    fn to(schema: &Schema) -> Self {
+        Self { known: schema.known, first: usize::from(!schema.zero_based), ..Self::default() }
+    }
+
     fn add(&mut self, block: &Block) {
+        self.widest = self.widest.max(block.width());
         self.n_cells += block.n_unknown;
         if self.examples.is_empty() {
             self.examples.clone_from(&block.unknown);
         }
     }
 
-    fn note(&self) -> Option<String> {
+    fn notes(&self) -> impl Iterator<Item = String> {
+        self.cells().into_iter().chain(self.features())
+    }
+
+    fn features(&self) -> Option<String> {
+        let known = self.known.filter(|known| self.widest > *known)?;
+        let (last, greatest) = ((known + self.first).saturating_sub(1), self.widest + self.first - 1);
+        Some(format!(
+            "features beyond number {last}, the last that was learned from, are left out: the rows have some up to {greatest}"
+        ))
+    }
+
+    fn cells(&self) -> Option<String> {
         let examples = self.examples.iter().map(|example| quote(example.as_bytes())).collect::<Vec<_>>();
         let examples = examples.join(", ");
         (self.n_cells > 0).then(|| {
@@ -1053,7 +1074,7 @@ pub struct Stream {
     is_over: bool,
     n_rows: u64,
     left_out: LeftOut,
-    unknown: UnknownCells,
+    unknown: Unknown,
     /// What was left out after the last row.
     at_end: Gaps,
     label_notes: Vec<String>,
@@ -1095,6 +1116,7 @@ impl Stream {
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
         let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
         let (left_out, at_end) = (LeftOut::default(), Gaps::default());
+        let unknown = Unknown::to(&schema);
         Ok(Self {
             schema,
             labels,
@@ -1104,7 +1126,7 @@ impl Stream {
             is_over: false,
             n_rows: 0,
             left_out,
-            unknown: UnknownCells::default(),
+            unknown,
             at_end,
             label_notes: Vec::new(),
         })
@@ -1143,7 +1165,7 @@ impl Stream {
     /// What a person should know of rows that were left out, of categories that were not learned from, and of the
     /// classes: once the stream is at its end.
     pub fn notes(&self) -> Vec<String> {
-        let notes = self.left_out.notes().into_iter().chain(self.unknown.note());
+        let notes = self.left_out.notes().into_iter().chain(self.unknown.notes());
         notes.chain(self.label_notes.iter().cloned()).collect()
     }
 

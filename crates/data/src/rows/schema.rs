@@ -137,6 +137,9 @@ pub struct Schema {
     /// How columns of numbers bend, if they do. Nothing is scaled then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bends: Option<Bends>,
+    /// How many numbered features a model knows that is to read rows: those beyond are noted.
+    #[serde(skip)]
+    pub known: Option<usize>,
     /// Whether the schema is still being established: categories and means are collected, and no row can
     /// be made yet. See [`crate::survey`].
     #[serde(skip)]

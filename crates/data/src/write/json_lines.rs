@@ -23,6 +23,10 @@ impl WriteFormat for JsonLines {
         }
     }
 
+    fn numbers_features(&self, shape: &Shape) -> bool {
+        shape.names.is_none() && shape.layout == Layout::Sparse
+    }
+
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         let mut keys: Vec<String> = Vec::new();
         if shape.names.is_some() {

@@ -29,6 +29,10 @@ impl WriteFormat for Libsvm {
         })
     }
 
+    fn numbers_features(&self, _shape: &Shape) -> bool {
+        true
+    }
+
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         if shape.weighted {
             let message = "libsvm has no place for the weights of rows";

@@ -50,6 +50,11 @@ pub trait WriteFormat: Sync {
     /// A writer for rows of this shape.
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError>;
 
+    /// Whether features of this shape are written as numbers.
+    fn numbers_features(&self, _shape: &Shape) -> bool {
+        false
+    }
+
     /// What readers elsewhere may not take of rows of this shape, in words.
     fn note(&self, _shape: &Shape) -> Option<String> {
         None

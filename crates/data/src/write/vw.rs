@@ -18,6 +18,10 @@ impl WriteFormat for Vw {
         FormatInfo { extensions: &["vw"], ..FormatInfo::new("vw", "Vowpal Wabbit's text") }
     }
 
+    fn numbers_features(&self, shape: &Shape) -> bool {
+        shape.names.is_none()
+    }
+
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         if shape.weighted && !shape.labelled {
             let message = "a weight follows a label in Vowpal Wabbit's text, but the rows have no labels";

@@ -26,10 +26,21 @@ impl Model {
         Schema { columns, has_names: true, layout: Layout::Dense, ..plain }.into()
     }
 
+    /// The same, with what is to be noted of rows that have more features.
+    fn schema_to_read(&self) -> Arc<Schema> {
+        let schema = self.schema_of_rows();
+        let has_names = !schema.columns.is_empty() || schema.names.is_some();
+        let is_hashed = schema.hash_bits.is_some() || schema.text.is_some();
+        if has_names || is_hashed || schema.layout == Layout::Dense {
+            return schema;
+        }
+        Schema { known: Some(self.width()), ..Schema::clone(&schema) }.into()
+    }
+
     /// `how` for rows whose classes are known: columns, words and scales are those of the training data.
     #[must_use]
     pub fn to_evaluate(&self, how: ReadOptions) -> ReadOptions {
-        ReadOptions { schema: Some(self.schema_of_rows()), limits: self.limits(how.limits), ..how }
+        ReadOptions { schema: Some(self.schema_to_read()), limits: self.limits(how.limits), ..how }
     }
 
     /// `how` for rows to predict. A table may come with its labels or without; they are not looked at. Other formats
@@ -45,7 +56,7 @@ impl Model {
             label => label,
         };
         ReadOptions {
-            schema: Some(schema),
+            schema: Some(self.schema_to_read()),
             grow_classes: true,
             label,
             limits: self.limits(how.limits),
