@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import selectors
 import time
 import urllib.parse
 import uuid
@@ -141,7 +142,9 @@ class Client:
     def _ask(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> bytes:
-        # A connection that was kept may have been closed meanwhile, which shows only when it is used.
+        if self._connection is not None and _is_over(self._connection):
+            self.close()
+        # A connection that was kept may be closed at this moment, which shows only when it is used.
         for is_last in (self._connection is None, True):
             if self._connection is None:
                 self._connection = self._make(self._host, self._port, timeout=self._timeout)
@@ -155,12 +158,23 @@ class Client:
                 if is_last or method not in ("GET", "POST") or (method == "POST" and not _repeatable(path, headers)):
                     raise
         if answer.status >= 300:
+            # What is refused before its body is read may end the connection, which no header announces.
+            self.close()
             try:
                 problem = json.loads(content)
             except ValueError:
                 problem = {}
             raise ServerError(answer.status, problem)
         return content
+
+
+def _is_over(connection: http.client.HTTPConnection) -> bool:
+    """Whether the server has closed a connection that was kept: there is something to read, though nothing was asked."""
+    if connection.sock is None:
+        return True
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _repeatable(path: str, headers: Mapping[str, str] | None) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _checks, _keywords
 from ._checks import plain
 from ._estimators import PerceptronClassifier
 
@@ -14,6 +15,15 @@ __all__ = ["MLPClassifier"]
 
 #: Default batch size, the same as scikit-learn's.
 _BATCH = 200
+#: Numbers, and what the engine calls them.
+_NUMBERS = {
+    "alpha": "weight-decay", "power_t": "power", "tol": "tolerance", "momentum": "momentum", "beta_1": "beta1", "beta_2": "beta2",
+    "epsilon": "epsilon",
+}
+
+
+def _is_count(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1
 
 
 class MLPClassifier(PerceptronClassifier):
@@ -158,16 +168,37 @@ class MLPClassifier(PerceptronClassifier):
         self.epsilon = epsilon
         self.loss = loss
 
-    def _options(self, seed):
-        if self.learning_rate not in ("constant", "invscaling", "adaptive"):
-            raise ValueError(f'learning_rate should be "constant", "invscaling" or "adaptive", but is {self.learning_rate!r}')
+    def _check(self):
+        super()._check()
+        owner = type(self).__name__
         if self.solver == "lbfgs":
             raise ValueError(
                 'solver should be "adam" or "sgd", but is "lbfgs"; for few rows, solver="adam" with learning_rate_init=0.01 '
                 "and as large a batch_size comes as far"
             )
+        if self.learning_rate not in ("constant", "invscaling", "adaptive"):
+            raise ValueError(f'learning_rate should be "constant", "invscaling" or "adaptive", but is {self.learning_rate!r}')
+        choices = (("activation", "activation"), ("solver", "optimiser"), ("loss", "loss"))
+        _checks.check(owner, [(name, "network", engine, getattr(self, name)) for name, engine in choices])
+        _keywords.check_params(owner, "mlp", {name: (engine, getattr(self, name)) for name, engine in _NUMBERS.items()})
+        if not _checks.is_number(self.learning_rate_init) or self.learning_rate_init <= 0:
+            _checks.refuse(owner, "learning_rate_init", "a positive number", self.learning_rate_init)
+        if self.batch_size != "auto" and not _is_count(self.batch_size):
+            _checks.refuse(owner, "batch_size", '"auto" or a whole number, 1 or more', self.batch_size)
+        sizes = self.hidden_layer_sizes
+        if not all(map(_is_count, sizes if isinstance(sizes, (Sequence, np.ndarray)) and not isinstance(sizes, str) else [sizes])):
+            _checks.refuse(owner, "hidden_layer_sizes", "a whole number, 1 or more, or a sequence of them", sizes)
         if self._falls("adaptive") and self.early_stopping:
             raise ValueError('learning_rate="adaptive" goes by the loss of the rows learned from: early_stopping should be False')
+        for name in ("shuffle", "nesterovs_momentum", "verbose"):
+            if not isinstance(getattr(self, name), (bool, np.bool_, int)):
+                _checks.refuse(owner, name, "True or False", getattr(self, name))
+
+    def _has_validation(self):
+        # As in scikit-learn, whose estimator takes the fraction without early stopping.
+        return True
+
+    def _options(self, seed):
         asked = super()._options(seed)
         asked["rate"] = str(plain(self.learning_rate_init))
         asked["order"] = None if self.shuffle else "given"

@@ -5,17 +5,12 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs, _rosenblatt
-
-
-#: Rows of a piece.
-_PIECE = 1024
+from . import _checks, _inputs, _keywords, _rosenblatt
 
 
 def catalogue() -> dict[str, Any]:
@@ -25,16 +20,6 @@ def catalogue() -> dict[str, Any]:
 
 def _kebab(given):
     return {name.replace("_", "-"): value for name, value in given.items() if value is not None}
-
-
-def _reading(label=None, text=None, scale=None, **more):
-    """The engine's description of how data is read."""
-    reading = _kebab({"scaling": scale, **more})
-    if label is not None:
-        reading["label"] = {"named": str(label)}
-    if text is not None:
-        reading["text-columns"] = [text] if isinstance(text, str) else list(text)
-    return reading
 
 
 class Model:
@@ -125,29 +110,9 @@ class Model:
         given, name = _inputs.source(data)
         return self._native.predict_source(given, what, name)
 
-    @cached_property
-    def _throws_coins(self):
-        """Whether a score of zero predicts either class by chance, row after row."""
-        return self.summary(0)["spec"].get("zero") == "random"
-
     def _said_of_rows(self, rows, what):
         name = {"classes": "predict", "scores": "decision_function", "probabilities": "predict_proba"}[what]
-        ask = getattr(self._native, name)
-        if not isinstance(rows, np.ndarray) or rows.flags.c_contiguous:
-            return ask(rows)
-        if len(rows) > _PIECE and not self._throws_coins:
-            # Columns become rows piece by piece, in memory that stays near the processor.
-            room, answers = np.empty((_PIECE, rows.shape[1]), rows.dtype), []
-            try:
-                for start in range(0, len(rows), _PIECE):
-                    piece = rows[start : start + _PIECE]
-                    np.copyto(room[: len(piece)], piece)
-                    answers.append(ask(room[: len(piece)]))
-                return b"".join(answers)
-            except ValueError:
-                # All rows at once, so that an error names the row's place among them.
-                pass
-        return ask(np.ascontiguousarray(rows))
+        return getattr(self._native, name)(rows)
 
     @staticmethod
     def _rows(numbers: bytes, width: int) -> NDArray[np.float64]:
@@ -156,7 +121,7 @@ class Model:
     def evaluate(self, data: Any, **reading: Any) -> dict[str, Any]:
         """Error, confusion, precision, recall, AUC, Brier score of rows whose labels are known."""
         given, name = _inputs.source(data)
-        return json.loads(self._native.evaluate_source(given, json.dumps(_reading(**reading)), name))
+        return json.loads(self._native.evaluate_source(given, json.dumps(_keywords.reading("evaluate", reading)), name))
 
     def explain(self, data: Any, most: int = 5) -> list[dict[str, Any]]:
         """For each row, the features with the largest contributions for and against its class."""
@@ -178,14 +143,15 @@ class Model:
     ) -> "Picture":
         """A picture of the model and rows; notebooks show it by themselves, and axes of Matplotlib hold it as `ax`."""
         given, name = _inputs.source(data)
-        return Picture.of(self._native.plot(kind, _settings(settings), given, json.dumps(_reading(label=label)), name), ax)
+        reading = json.dumps(_keywords.reading("plot", {"label": label}))
+        return Picture.of(self._native.plot(kind, _settings(settings), given, reading, name), ax)
 
     def report(
         self, data: Any, path: str | os.PathLike[str] | None = None, *, label: str | int | None = None
     ) -> "Page":
         """The report on the model and rows as a page of HTML; written to `path` if there is one."""
         given, name = _inputs.source(data)
-        page = self._native.report(given, json.dumps(_reading(label=label)), name)
+        page = self._native.report(given, json.dumps(_keywords.reading("report", {"label": label})), name)
         if path is not None:
             _inputs.write(path, page)
         return Page(page)
@@ -393,27 +359,26 @@ def train(
     >>> trained.model.classes
     ['a', 'b']
     """
-    options = _kebab({"algorithm": algorithm, "params": params, "epochs": epochs, "seed": seed})
-    options.update(_kebab(learning or {}))
+    read = _keywords.reading("train", {"label": label, "text": text, **reading}, train.__kwdefaults__ or ())
     given, name = _inputs.source(data)
-    if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
-        rows = {"text": text, "positive": positive, "task": task, "time": time, "group": group, "memory": memory, **{**reading, "format": None}}
-        if meant := [name for name, value in rows.items() if value is not None]:
-            raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
+    of_sentences = features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format"))
+    own = {"algorithm": algorithm, "params": params, "epochs": epochs, "seed": seed}
+    options = _keywords.learning("train", learning, "tagging" if of_sentences else "learning", **own)
+    estimate = _keywords.estimate("train", folds, holdout)
+    rows = {"positive": positive, "task": task, "time": time, "group": group, "memory": memory}
+    recipe = _keywords.recipe("train", **rows, calibrate=calibrate, online=online or None)
+    if online:
+        _keywords.check_online("train", options, folds=folds, holdout=holdout, calibrate=calibrate, memory=memory)
+    if callback is not None and not callable(callback):
+        _checks.refuse("train", "callback", "something that can be called, or None", callback)
+    if of_sentences:
+        if meant := [name for name, value in {"text": text, **rows, **reading, "format": None}.items() if value is not None]:
+            raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences: leave it out")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
         recipe = _tagging(options, holdout, folds, calibrate, reading.get("format"), online)
         tagger = Model(_rosenblatt.train(recipe, given, name, callback)[0])
         return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
-    recipe = _kebab({"positive": positive, "task": task, "time": time, "group": group, "calibration": calibrate})
-    recipe["reading"] = _reading(label=label, text=text, **reading)
-    recipe["learning"] = options
-    recipe["online"] = bool(online)
-    if folds is not None:
-        recipe["estimate"] = {"folds": folds}
-    elif holdout is not None:
-        recipe["estimate"] = {"hold-out": holdout}
-    if memory is not None:
-        recipe["memory"] = {"bytes": int(memory)}
+    recipe |= {"reading": read, "learning": options} | ({} if estimate is None else {"estimate": estimate})
     native, story = _rosenblatt.train(json.dumps(recipe), given, name, callback)
     story = json.loads(story)
     estimate, race, notes = (story.pop(part) for part in ("estimate", "race", "notes"))
@@ -453,7 +418,8 @@ def compare(
     """Several algorithms on the same folds: `compare("mail.csv", ["perceptron", "pa1(C=0.1)", "arow"])`."""
     words = algorithms if isinstance(algorithms, str) else ",".join(algorithms)
     given, name = _inputs.source(data)
-    asked = json.dumps(_kebab(learning or {})), json.dumps(_reading(label=label, **reading))
+    read = _keywords.reading("compare", {"label": label, **reading}, compare.__kwdefaults__ or ())
+    asked = json.dumps(_keywords.learning("compare", learning)), json.dumps(read)
     return json.loads(_rosenblatt.compare(words, *asked, given, folds, name))
 
 
@@ -469,10 +435,9 @@ def trace(
     """Every round from `first` to `last`: the row, its score, whether it was a mistake, the step, the weights after it."""
     given, name = _inputs.source(data)
     asked = {"order": "given", "readout": "last", "validation": None, **(learning or {})}
-    asked = {key.replace("_", "-"): value for key, value in asked.items()}
-    trace = _rosenblatt.trace(json.dumps(asked), json.dumps(_reading(label=label, **{"scale": "none", **reading})), given,
-                              first, last, name)
-    return json.loads(trace)
+    read = _keywords.reading("trace", {"label": label, "scale": "none", **reading}, trace.__kwdefaults__ or ())
+    rounds = _rosenblatt.trace(json.dumps(_keywords.learning("trace", asked)), json.dumps(read), given, first, last, name)
+    return json.loads(rounds)
 
 
 def plot(
@@ -486,7 +451,7 @@ def plot(
 ) -> Picture:
     """A picture of what is learned from data; notebooks show it by themselves, and axes of Matplotlib hold it as `ax`."""
     given, name = _inputs.source(data)
-    asked = json.dumps(_kebab(learning or {})), json.dumps(_reading(label=label))
+    asked = json.dumps(_keywords.learning("plot", learning)), json.dumps(_keywords.reading("plot", {"label": label}))
     return Picture.of(_rosenblatt.plot(kind, _settings(settings), *asked, given, name), ax)
 
 

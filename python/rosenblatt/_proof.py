@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs, _rosenblatt
-from ._product import Picture, _reading, _worded
+from . import _inputs, _keywords, _rosenblatt
+from ._product import Picture, _worded
 
 
 def certify(
@@ -164,7 +164,10 @@ class Certificate:
 def _rows(X, y, label, reading):
     if y is None:
         given, name = _inputs.source(X)
-        return given, json.dumps(_reading(label=label, **{"scale": "none", **reading})), name
+        return given, json.dumps(_keywords.reading("certify", {"label": label, "scale": "none", **reading})), name
+    if label is not None or reading:
+        wrong = "label" if label is not None else next(iter(reading))
+        raise ValueError(f"{wrong!r} is for files and tables, but these are arrays with their classes as y: leave it out")
     rows, features = _inputs.lend(_inputs.rows(X)), _inputs.feature_names(X)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     return rows, codes.ravel().astype(np.uint32), [_inputs.class_name(one) for one in classes.tolist()], features

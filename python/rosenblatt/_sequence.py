@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from . import _inputs, _rosenblatt
+import numpy as np
+
+from . import _checks, _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError
 from ._checks import plain
 from ._estimators import seed_of
@@ -14,6 +16,11 @@ __all__ = ["SequencePerceptron"]
 
 #: What CRFsuite calls rules that are here, too.
 _RULES = {"ap": "perceptron", "pa": "pa1"}
+#: Settings, and what the engine calls them.
+_SETTINGS = {
+    "algorithm": "algorithm", "params": "params", "max_iterations": "epochs", "history": "history", "beam": "beam",
+    "violation": "violation", "constraints": "constraints", "min_freq": "min-count", "hash_bits": "hash-bits", "shards": "shards",
+}
 #: What it trains that is no perceptron.
 _FIELDS = ("lbfgs", "l2sgd")
 
@@ -159,6 +166,7 @@ class SequencePerceptron(BaseEstimator):
                 f"algorithm={self.algorithm!r} trains a conditional random field, and this is a perceptron; "
                 'algorithm="ap", "pa" or "arow" learn from the same attributes'
             )
+        self._check()
         for name in ("all_possible_states", "all_possible_transitions"):
             if getattr(self, name) not in (None, True):
                 raise ValueError(f"{name} should be True or None, but is {getattr(self, name)!r}: no weight is left out here")
@@ -185,6 +193,30 @@ class SequencePerceptron(BaseEstimator):
             **({} if self.template is not None else _attributes(self.features)),
         }
         return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def _check(self):
+        """Refuses parameters that are none, before a sentence is looked at."""
+        owner = type(self).__name__
+        given = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
+        if isinstance(self.algorithm, str) and self.algorithm in _RULES:
+            del given["algorithm"]
+        _checks.check(owner, [(name, "tagging", _SETTINGS[name], value) for name, value in given.items()])
+        for name in ("averaging", "voted", "verbose"):
+            if not isinstance(getattr(self, name), (bool, np.bool_, int)):
+                _checks.refuse(owner, name, "True or False", getattr(self, name))
+        if not _checks.is_number(self.label_cost) or self.label_cost < 0:
+            _checks.refuse(owner, "label_cost", "a number, 0 or more", self.label_cost)
+        if not _checks.is_number(self.holdout) or not 0 <= self.holdout < 1:
+            _checks.refuse(owner, "holdout", "a number from 0 to less than 1", self.holdout)
+        if self.c is not None and (not _checks.is_number(self.c) or self.c <= 0):
+            _checks.refuse(owner, "c", "a positive number or None", self.c)
+        if self.template is not None and not isinstance(self.template, str):
+            _checks.refuse(owner, "template", "templates as text, or None", self.template)
+        if self.template is not None and self.features != "auto":
+            raise ValueError("template and features both say what the attributes of a token are: leave one of them out")
+        if self.callback is not None and not callable(self.callback):
+            _checks.refuse(owner, "callback", "something that can be called, or None", self.callback)
+        _checks.check_seed(owner, self.random_state)
 
     def _tokens(self):
         """What tokens are taken for; nothing where they say it themselves."""

@@ -20,6 +20,7 @@ import itertools
 import json
 import logging
 import math
+import os
 import re
 import sys
 import time
@@ -46,7 +47,7 @@ from pyspark.ml.util import (
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from . import _checks, _inputs, _rosenblatt
+from . import _checks, _inputs, _keywords, _rosenblatt
 from ._product import Model as _Model
 from ._product import catalogue
 
@@ -132,6 +133,10 @@ def _features(parts):
     return pa.StructArray.from_arrays(parts, _PARTS, mask=parts[0].is_null() if parts[0].null_count else None)
 
 
+def _are_numbers(given):
+    return isinstance(given, dict) and all(map(_checks.is_number, given.values()))
+
+
 def _quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
@@ -215,7 +220,7 @@ class PerceptronClassifier(
             )
         unknown = [name for name in settings if not self.hasParam(name)]
         if unknown:
-            raise TypeError(f"there is no parameter {unknown[0]!r}")
+            raise TypeError(f"there is no parameter {unknown[0]!r}{_keywords.meant(unknown[0], [one.name for one in self.params])}")
         return self._set(**settings)
 
     def _options(self) -> dict[str, Any]:
@@ -225,21 +230,37 @@ class PerceptronClassifier(
         }
         asked["seed"], asked["epochs"] = self.getOrDefault("seed"), self.getOrDefault("maxIter")
         if self.isSet("params_"):
-            asked["params"] = json.loads(self.getOrDefault("params_"))
-        weights = self.getOrDefault("classWeight")
-        asked["class-weights"] = weights if weights in ("even", "balanced") else {"given": json.loads(weights)}
-        costs = self.getOrDefault("costs")
-        if costs not in ("even", "balanced"):
-            costs = json.loads(costs)
-            costs = {"given": costs} if isinstance(costs, dict) else {"threshold": float(costs)}
-        asked["costs"] = costs
+            asked["params"] = self._json("params_", "a number for each parameter of the rule, as JSON", _are_numbers)
+        asked["class-weights"] = self.getOrDefault("classWeight")
+        if asked["class-weights"] not in ("even", "balanced"):
+            what = '"even", "balanced" or a number, 0 or more, for each class, as JSON'
+            fits = lambda given: _are_numbers(given) and min(given.values(), default=0) >= 0
+            asked["class-weights"] = {"given": self._json("classWeight", what, fits)}
+        asked["costs"] = self.getOrDefault("costs")
+        if asked["costs"] not in ("even", "balanced"):
+            what = '"even", "balanced", a threshold, or a number for each class or TRUE:NAMED, as JSON'
+            costs = self._json("costs", what, lambda given: _are_numbers(given) or _checks.is_number(given))
+            asked["costs"] = {"given": costs} if isinstance(costs, dict) else {"threshold": float(costs)}
         fraction = self.getOrDefault("validationFraction")
         asked["validation"] = {"fraction": fraction, "patience": self.getOrDefault("patience")} if fraction > 0 else None
         return asked
 
+    def _json(self, name, what, fits):
+        """What a parameter holds as JSON."""
+        text = self.getOrDefault(name)
+        with contextlib.suppress(ValueError):
+            if fits(value := json.loads(text)):
+                return value
+        _checks.refuse(type(self).__name__, name, what, text)
+
+    def _text(self):
+        """How text becomes features."""
+        given = self._json("text", "the engine's options of text, as JSON", lambda given: isinstance(given, dict))
+        return _keywords.text(type(self).__name__, given)
+
     def _reading(self):
         """How a column of text is read."""
-        text = {"weighting": "count", **json.loads(self.getOrDefault("text"))}
+        text = {"weighting": "count", **self._text()}
         if text["weighting"] == "tf-idf":
             raise ValueError("tf-idf has to know all texts before the first is read; weigh words by count, binary or frequency")
         if text.get("keep-names"):
@@ -274,6 +295,17 @@ class PerceptronClassifier(
         _checks.check(owner, settings)
         if self.getOrDefault("checkpointInterval") < 1:
             _checks.refuse(owner, "checkpointInterval", "a whole number, 1 or more", self.getOrDefault("checkpointInterval"))
+        if self.isSet("hashBits") or self.isSet("text"):
+            try:
+                _rosenblatt.read_rows(self._reading(), pa.table({self.getOrDefault("featuresCol"): ["a word"]}))
+            except ValueError as error:
+                name = "hashBits" if "hash" in str(error) else "text"
+                raise ValueError(f"{name} of {owner} cannot be {self.getOrDefault(name)!r}: {error}") from None
+        for name, needed in (("calibrate", "probabilityCol"), ("checkpointInterval", "checkpointDir"), ("resume", "checkpointDir")):
+            if self.isSet(name) and self.getOrDefault(name) is not False and not (self.isDefined(needed) and self.getOrDefault(needed)):
+                raise ValueError(f"{name} means nothing without {needed}: set it, or leave {name} out")
+        if self.isSet("patience") and fraction == 0:
+            raise ValueError("patience means nothing without validationFraction: set it above 0, or leave patience out")
         # What belongs together, the engine knows; classes are not known yet.
         options = {**self._options(), "class-weights": "even", "costs": "even"}
         _rosenblatt.Mixture(json.dumps(options), ["a", "b"], [1, 1], 1, 1, self.getOrDefault("mixing"))
@@ -285,7 +317,7 @@ class PerceptronClassifier(
         if self.getOrDefault("calibrate") not in ("platt", "isotonic"):
             raise ValueError(f"calibrate should be platt or isotonic, but is {self.getOrDefault('calibrate')!r}")
         if self.getOrDefault("probabilityCol") and not self.getOrDefault("validationFraction") > 0:
-            raise ValueError("probabilities are fitted on the validation set; set validationFraction above 0")
+            raise ValueError("probabilities are fitted on the validation set; raise validationFraction above 0")
         if self.getOrDefault("costs") != "even" and not self.getOrDefault("probabilityCol"):
             raise ValueError("costs are weighed by probabilities: name a probabilityCol")
         label = self.getOrDefault("labelCol")
@@ -295,6 +327,9 @@ class PerceptronClassifier(
             _expect(dataset, self.getWeightCol(), T.NumericType, "numbers")
             columns.append(F.col(_quoted(self.getWeightCol())).cast("double").alias("weight"))
         reading = self._reading() if self._is_text(dataset) else None
+        for name in ("hashBits", "text"):
+            if self.isSet(name) and reading is None:
+                raise ValueError(f"{name} is for a column of text, but the features are numbers: leave it out")
         schema = self._schema(dataset, reading) if reading else None
         text = reading and (reading, self.getOrDefault("featuresCol"))
         in_cache = "spark.sql.inMemoryColumnarStorage.batchSize"
@@ -384,8 +419,6 @@ class PerceptronClassifier(
 
     def _latest(self, spark, digest):
         """The last whole checkpoint, if there is one, and whose turn is next."""
-        if not self.isSet("checkpointDir"):
-            raise ValueError("resume needs checkpointDir, the folder to resume from")
         found, unreadable = [], None
         for turn, slot in enumerate(self._slots()):
             try:
@@ -548,6 +581,7 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
     def _transform(self, dataset):
         if self.getOrDefault("probabilityCol") and not self.model.is_calibrated:
             raise ValueError("this model has no probabilities; fit it with a probabilityCol, or leave probabilityCol empty")
+        self._check_width(dataset)
         kind = T.StringType() if isinstance(self._values[0], str) else T.DoubleType()
         held = _publish(dataset.sparkSession, self._data)
         text = self.getOrDefault("featuresCol") if self._is_text(dataset) else None
@@ -563,6 +597,15 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
                 columns[self.getOrDefault(name)] = answer if what == "class" else array_to_vector(answer)
         rows = dataset.withColumns({name: F.when(F.spark_partition_id() >= 0, part) for name, part in taken.items()})
         return rows.withColumns(columns).drop(*taken)
+
+    def _check_width(self, dataset):
+        """Refuses rows of another width before a job begins, where columns say how wide they are."""
+        if self.isSet(self.inputCols):
+            width = len(self.getInputCols())
+        else:
+            width = dataset.schema[self.getOrDefault("featuresCol")].metadata.get("ml_attr", {}).get("num_attrs")
+        if width is not None and width != self.numFeatures:
+            raise ValueError(f"rows have {width} features, but the model knows {self.numFeatures}")
 
     def write(self) -> MLWriter:
         return _Writer(self)
@@ -897,11 +940,14 @@ class _Predict:
         self.held, self.values, self.what, self.text = held, values, what, text
 
     def __call__(self, *parts):
-        if self.text is not None:
-            _first_null(parts[0], 0, "its text", " of a batch")
-            answers = self.of(pa.table({self.text: parts[0]}))
-        else:
-            answers = self.of(_last_matrix(parts))
+        try:
+            if self.text is not None:
+                _first_null(parts[0], 0, "its text", " of a batch")
+            answers = self.of(_last_matrix(parts) if self.text is None else pa.table({self.text: parts[0]}))
+        except (ValueError, TypeError):
+            # The row is wrong and not this program, so its message comes alone. The worker ends with it.
+            os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+            raise
         if self.what == "class":
             return pa.array(answers, pa.string() if isinstance(self.values[0], str) else pa.float64())
         offsets = pa.array(np.arange(len(answers) + 1, dtype=np.int32) * len(self.values))

@@ -14,7 +14,7 @@ from rosenblatt import MLPClassifier, PerceptronClassifier, Regressor, _named
 
 PROGRAM = os.environ.get("ROSENBLATT")
 #: `DOORS=300` is the long run.
-N_SETS = int(os.environ.get("DOORS", "24"))
+N_SETS = int(os.environ.get("DOORS", "28"))
 
 ESTIMATORS = [getattr(_named, name) for name in _named.__all__]
 ESTIMATORS += [

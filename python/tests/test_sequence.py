@@ -267,7 +267,7 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
         ({"history": 3}, "history"),
         ({"features": "wrods"}, "tagging, chunking"),
         ({"constraints": "bio"}, "constraints"),
-        ({"max_iterations": 0}, "epochs"),
+        ({"max_iterations": 0}, "max_iterations"),
         ({"template": "X0:%x[0,0]"}, "line 1 of the template"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -290,7 +290,7 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
         SequencePerceptron().fit(tmp_path / "bad.conll")
     with pytest.raises(ValueError, match="`positive` is for rows of a table"):
         rosenblatt.train(tmp_path / "bad.conll", positive="N")
-    with pytest.raises(ValueError, match="`holdout` should be a share"):
+    with pytest.raises(ValueError, match="'holdout' parameter of SequencePerceptron must be a number"):
         SequencePerceptron(holdout=2.0).fit(X, y)
     spoiled = bytearray(fitted.model_.to_bytes())
     spoiled[-3] ^= 1

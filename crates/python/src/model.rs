@@ -10,7 +10,7 @@ use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::core::Zero;
-use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
+use rosenblatt::data::{Dataset, ReadOptions, Source, load_source};
 use rosenblatt::explain::Explainer;
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
@@ -20,9 +20,6 @@ use rosenblatt::{Error, Model, Task, evaluate, export};
 use rosenblatt_data::{MatrixRef, View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
-
-/// How many sparse rows are checked and then predicted, while they are in the cache.
-const AT_ONCE: usize = 2048;
 
 /// A trained model: what the command line writes to a file, and reads from one.
 #[pyclass(name = "Model", module = "rosenblatt._rosenblatt", frozen)]
@@ -70,17 +67,21 @@ impl PyModel {
         rows::check_room(rows.width(), 1)?;
         let is_plain = model.planes().is_some() && model.map().is_none();
         // Coins are thrown row after row, so that all rows must come at once.
-        let in_parts = rows.is_sparse() && is_plain && model.spec().options().zero != Zero::Random;
-        let at_once = if in_parts { AT_ONCE } else { n_rows.max(1) };
+        let goes_in_parts = is_plain && model.spec().options().zero != Zero::Random;
+        let at_once = rows.rows_at_once().filter(|_| goes_in_parts).unwrap_or(n_rows.max(1));
         alone(given.py(), |signals| {
             let mut all = Vec::with_capacity(n_rows);
             for first in (0..n_rows).step_by(at_once) {
                 let end = n_rows.min(first + at_once);
                 let n_before = all.len();
-                if !(in_parts && answer(model, Rows::Unseen(rows.unseen(first..end)), &mut all)?) {
+                let unseen = rows.unseen(first..end).filter(|_| goes_in_parts);
+                let is_answered = match unseen {
+                    Some(unseen) => answer(model, Rows::Unseen(unseen), &mut all)?,
+                    None => false,
+                };
+                if !is_answered {
                     all.truncate(n_before);
-                    let labels = Labels::in_order(["?"]);
-                    let part = Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels);
+                    let part = rows.part(first..end)?;
                     answer(model, Rows::Seen(part.view()), &mut all).map_err(|error| error.behind(first))?;
                 }
                 unless_stopped(signals)?;

@@ -7,7 +7,8 @@
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rosenblatt_data::{DenseRef, Lender, MatrixRef, SparseRef};
+use rosenblatt::core::{Work, widest};
+use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Labels, Lender, Matrix, MatrixRef, SparseRef};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +26,13 @@ impl<T: Element> Shared<T> {
         } else {
             Err(PyValueError::new_err("values with gaps"))
         }
+    }
+
+    /// The array, if it has two axes and lies column by column.
+    fn by_columns(array: &Bound<'_, PyAny>) -> Option<Self> {
+        let buffer = PyBuffer::<T>::get(array).ok()?;
+        (buffer.dimensions() == 2 && buffer.is_fortran_contiguous() && !buffer.is_c_contiguous())
+            .then_some(Self { buffer })
     }
 
     fn values(&self) -> &[T] {
@@ -110,48 +118,125 @@ impl Lender for Array {
 
 /// Rows as Python gives them: an array of two axes, or `(indptr, indices, data, n_features)`.
 pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
-    let Unchecked(array) = unchecked(given)?;
+    let array = array(given)?;
     array.check(0..array.lend().n_rows())?;
-    Ok(array)
+    Ok(Arc::new(array))
 }
 
-/// Rows with unchecked sparse indices: a single reading checks them as it goes.
-pub(crate) struct Unchecked(Arc<Array>);
+/// An array that lies column by column.
+struct Columns<T: Element> {
+    values: Shared<T>,
+    n_rows: usize,
+    width: usize,
+}
+
+/// How many sparse rows are checked and then predicted.
+const SPARSE_ROWS: usize = 2048;
+
+/// How many values of columns are turned and then predicted.
+const TURNED: usize = 32 << 10;
+
+/// How many rows are turned at once: what is written stays in the nearest cache, and what is read fills its lines.
+const TILE: usize = 64;
+
+impl<T: Element + Default> Columns<T> {
+    fn new(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let Some(values) = Shared::<T>::by_columns(given) else { return Ok(None) };
+        let width = dense_width(values.shape())?;
+        Ok(Some(Self { n_rows: values.shape()[0], values, width }))
+    }
+
+    /// Some of the rows, row by row.
+    fn turned(&self, rows: Range<usize>) -> DenseMatrix<T> {
+        let (values, width) = (self.values.values(), self.width);
+        let mut turned = vec![T::default(); rows.len() * width];
+        for (tile, into) in rows.step_by(TILE).zip(turned.chunks_mut(TILE * width)) {
+            for (column, values) in values.chunks_exact(self.n_rows).enumerate() {
+                for (row, value) in into.chunks_exact_mut(width).zip(&values[tile..]) {
+                    row[column] = *value;
+                }
+            }
+        }
+        DenseMatrix { values: turned, width }
+    }
+}
+
+/// Rows as they came: indices of sparse ones are not checked, since a single reading does so as it goes, and columns are
+/// turned piece by piece, in memory that stays near the processor.
+pub(crate) struct Unchecked(Stored);
+
+enum Stored {
+    Rows(Arc<Array>),
+    Columns32(Columns<f32>),
+    Columns64(Columns<f64>),
+}
 
 impl Unchecked {
     pub(crate) fn n_rows(&self) -> usize {
-        self.0.lend().n_rows()
-    }
-
-    pub(crate) fn width(&self) -> usize {
-        self.0.lend().width()
-    }
-
-    pub(crate) fn is_sparse(&self) -> bool {
-        matches!(*self.0, Array::Sparse32(..) | Array::Sparse64(..))
-    }
-
-    /// Some sparse rows as they came, with offsets into all entries.
-    pub(crate) fn unseen(&self, rows: Range<usize>) -> MatrixRef<'_> {
-        match self.0.lend() {
-            MatrixRef::Sparse32(all) => {
-                MatrixRef::Sparse32(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
-            }
-            MatrixRef::Sparse64(all) => {
-                MatrixRef::Sparse64(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
-            }
-            dense => dense,
+        match &self.0 {
+            Stored::Rows(rows) => rows.lend().n_rows(),
+            Stored::Columns32(columns) => columns.n_rows,
+            Stored::Columns64(columns) => columns.n_rows,
         }
     }
 
-    /// Some of the rows, looked at. Of dense rows that is all of them.
-    pub(crate) fn part(&self, rows: Range<usize>) -> PyResult<Arc<dyn Lender>> {
-        self.0.check(rows.clone())?;
-        let (Array::Sparse32(all, _) | Array::Sparse64(all, _)) = &*self.0 else { return Ok(self.0.clone()) };
-        let bounds = &all.offsets[rows.start..=rows.end];
-        let entries = bounds[0]..bounds[bounds.len() - 1];
-        let offsets = bounds.iter().map(|offset| offset - entries.start).collect();
-        Ok(Arc::new(Part { whole: Arc::clone(&self.0), offsets, entries }))
+    pub(crate) fn width(&self) -> usize {
+        match &self.0 {
+            Stored::Rows(rows) => rows.lend().width(),
+            Stored::Columns32(columns) => columns.width,
+            Stored::Columns64(columns) => columns.width,
+        }
+    }
+
+    /// How many rows to ask about at once, if it is better done piece by piece: what is checked or turned stays in the cache.
+    pub(crate) fn rows_at_once(&self) -> Option<usize> {
+        match &self.0 {
+            Stored::Columns32(_) | Stored::Columns64(_) => {
+                Some((TURNED / self.width()).next_multiple_of(TILE))
+            }
+            Stored::Rows(rows) => {
+                matches!(**rows, Array::Sparse32(..) | Array::Sparse64(..)).then_some(SPARSE_ROWS)
+            }
+        }
+    }
+
+    /// Some sparse rows as they came, with offsets into all entries.
+    pub(crate) fn unseen(&self, rows: Range<usize>) -> Option<MatrixRef<'_>> {
+        let Stored::Rows(whole) = &self.0 else { return None };
+        match whole.lend() {
+            MatrixRef::Sparse32(all) => {
+                Some(MatrixRef::Sparse32(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all }))
+            }
+            MatrixRef::Sparse64(all) => {
+                Some(MatrixRef::Sparse64(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all }))
+            }
+            MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => None,
+        }
+    }
+
+    /// Some of the rows, looked at. Of dense rows that lie row by row it is all of them.
+    pub(crate) fn part(&self, rows: Range<usize>) -> PyResult<Dataset> {
+        let (labels, classes) = (Labels::in_order(["?"]), vec![0; rows.len()]);
+        let whole = match &self.0 {
+            Stored::Rows(whole) => whole,
+            Stored::Columns32(all) => {
+                return Ok(Dataset::new(Matrix::Dense32(all.turned(rows)), classes, labels));
+            }
+            Stored::Columns64(all) => {
+                return Ok(Dataset::new(Matrix::Dense64(all.turned(rows)), classes, labels));
+            }
+        };
+        whole.check(rows.clone())?;
+        let lender: Arc<dyn Lender> = match &**whole {
+            Array::Dense32(..) | Array::Dense64(..) => Arc::clone(whole) as _,
+            Array::Sparse32(all, _) | Array::Sparse64(all, _) => {
+                let bounds = &all.offsets[rows.start..=rows.end];
+                let entries = bounds[0]..bounds[bounds.len() - 1];
+                let offsets = bounds.iter().map(|offset| offset - entries.start).collect();
+                Arc::new(Part { whole: Arc::clone(whole), offsets, entries })
+            }
+        };
+        Ok(Dataset::of_lender(lender, classes, labels))
     }
 }
 
@@ -182,6 +267,20 @@ fn broken(what: &str) -> PyErr {
     PyValueError::new_err(format!("the sparse matrix is broken: {what}"))
 }
 
+/// Whether indices ascend.
+struct Ascend<'a>(&'a [u32]);
+
+impl Work for Ascend<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        // Nothing leaves the loop early, so that many indices are compared at once.
+        let pairs = self.0.iter().zip(self.0.iter().skip(1));
+        pairs.fold(0, |any, (one, next)| any | u32::from(one >= next)) == 0
+    }
+}
+
 impl Array {
     /// Looks whether the indices of these rows ascend below the number of features.
     fn check(&self, rows: Range<usize>) -> PyResult<()> {
@@ -189,9 +288,7 @@ impl Array {
         let indices = all.indices.values();
         for bounds in all.offsets[rows.start..=rows.end].windows(2) {
             let row = &indices[bounds[0]..bounds[1]];
-            // Nothing leaves the loop early, so that many indices are compared at once.
-            let pairs = row.iter().zip(row.iter().skip(1));
-            if pairs.fold(0, |any, (one, next)| any | u8::from(one >= next)) != 0 {
+            if !widest(Ascend(row)) {
                 return Err(broken("the indices of a row do not ascend"));
             }
             if row.last().is_some_and(|&last| last as usize >= all.width) {
@@ -202,26 +299,37 @@ impl Array {
     }
 }
 
-/// [`rows`], sparse ones not looked at yet.
+/// [`rows`], sparse ones not looked at yet, and columns too.
 pub(crate) fn unchecked(given: &Bound<'_, PyAny>) -> PyResult<Unchecked> {
-    let array = if let Ok((indptr, indices, data, width)) =
-        given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>, usize)>()
-    {
-        let rows = compressed(&indptr, &indices, &data, width)?;
-        if let Ok(values) = Shared::<f64>::new(&data) {
-            Array::Sparse64(rows, values)
+    if let Some(columns) = Columns::new(given)? {
+        return Ok(Unchecked(Stored::Columns64(columns)));
+    }
+    if let Some(columns) = Columns::new(given)? {
+        return Ok(Unchecked(Stored::Columns32(columns)));
+    }
+    Ok(Unchecked(Stored::Rows(Arc::new(array(given)?))))
+}
+
+fn array(given: &Bound<'_, PyAny>) -> PyResult<Array> {
+    Ok(
+        if let Ok((indptr, indices, data, width)) =
+            given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>, usize)>()
+        {
+            let rows = compressed(&indptr, &indices, &data, width)?;
+            if let Ok(values) = Shared::<f64>::new(&data) {
+                Array::Sparse64(rows, values)
+            } else {
+                Array::Sparse32(rows, Shared::new(&data).map_err(|_| wrong_values())?)
+            }
+        } else if let Ok(values) = Shared::<f64>::new(given) {
+            let width = dense_width(values.shape())?;
+            Array::Dense64(values, width)
         } else {
-            Array::Sparse32(rows, Shared::new(&data).map_err(|_| wrong_values())?)
-        }
-    } else if let Ok(values) = Shared::<f64>::new(given) {
-        let width = dense_width(values.shape())?;
-        Array::Dense64(values, width)
-    } else {
-        let values = Shared::<f32>::new(given).map_err(|_| wrong_values())?;
-        let width = dense_width(values.shape())?;
-        Array::Dense32(values, width)
-    };
-    Ok(Unchecked(Arc::new(array)))
+            let values = Shared::<f32>::new(given).map_err(|_| wrong_values())?;
+            let width = dense_width(values.shape())?;
+            Array::Dense32(values, width)
+        },
+    )
 }
 
 fn wrong_values() -> PyErr {
