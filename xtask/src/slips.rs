@@ -49,8 +49,13 @@ const COMMANDS: [&str; 14] = [
 pub(crate) fn all(program: &Path, often: &Often) -> Result<Vec<Line>, String> {
     let room = Room::new(program)?;
     Ok(vec![
-        room.table("outputs by inputs by links", "OUTPUTS", "outputs::", often.tables),
-        room.table("options by formats by commands", "OPTIONS", "options::every", often.tables),
+        room.table("outputs by inputs by links", "OUTPUTS", &["outputs::"], often.tables)?,
+        room.table(
+            "options by formats by commands",
+            "OPTIONS",
+            &["options::every", "reading_options::"],
+            often.tables,
+        )?,
         room.links(often.links)?,
         room.limits(often.limits)?,
         room.crafted(often.crafted)?,
@@ -143,20 +148,29 @@ impl Room {
 
     /// A table that tests of the program go through, with options that they ask the program for: every option that writes
     /// against every file that the same command reads, links and devices; every option of reading and learning, which must
-    /// have an effect or be refused.
-    fn table(&self, what: &str, name: &str, tests: &str, is_full: bool) -> Line {
+    /// have an effect or be refused. A name that finds no test is a failure: what it stood for is not tried.
+    fn table(&self, what: &str, name: &str, tests: &[&str], is_full: bool) -> Result<Line, String> {
         say(&format!("== {what}"));
-        let told_in = self.folder.join("table");
+        let counted_in = self.folder.join("table");
         let (how, counted) = (format!("ROSENBLATT_{name}"), format!("ROSENBLATT_{name}_TRIED"));
         let mode = if is_full { "full" } else { "short" };
+        for filter in tests {
+            if n_found("main", filter)? == 0 {
+                return Err(format!("{what}: there is no test called `{filter}`"));
+            }
+        }
+        let words = [&["--quiet", "--test", "main", "--"], tests].concat();
         let tried = crate::torture::cargo(
-            &crate::everything("test", &["--quiet", "--test", "main", "--", tests]),
-            &[(&how, mode), (&counted, &told_in.display().to_string())],
+            &crate::everything("test", &words),
+            &[(&how, mode), (&counted, &counted_in.display().to_string())],
         );
-        let done = fs::read_to_string(&told_in).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        let _ = fs::remove_file(told_in);
+        let done = fs::read_to_string(&counted_in).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let _ = fs::remove_file(counted_in);
         let remarks = tried.as_ref().err().cloned().unwrap_or_default();
-        Line { what: what.to_owned(), done, lost: usize::from(tried.is_err()), remarks }
+        if tried.is_ok() && done == 0 {
+            return Err(format!("{what}: nothing was tried"));
+        }
+        Ok(Line { what: what.to_owned(), done, lost: usize::from(tried.is_err()), remarks })
     }
 
     /// Links in the place of what the program writes beside its outputs.
@@ -230,6 +244,9 @@ impl Room {
         say("== crafted models");
         let folder = self.folder.join("crafted");
         fs::create_dir_all(&folder).map_err(context("making a folder"))?;
+        if n_found("hostile", "right_checksum")? == 0 {
+            return Err("crafted models: there is no test called `right_checksum`".to_owned());
+        }
         let made = crate::torture::cargo(
             &crate::everything("test", &["--quiet", "--test", "hostile", "--", "right_checksum"]),
             &[
@@ -247,6 +264,9 @@ impl Room {
             .collect();
         paths.sort();
         let done = paths.len();
+        if done == 0 {
+            return Err("crafted models: none was made".to_owned());
+        }
         for path in paths {
             let name = path.display();
             let words = match dice.below(4) {
@@ -330,6 +350,17 @@ impl Room {
         let remarks = format!("{met} met it at work, the slowest answer took {} ms", slowest.as_millis());
         Ok(Line { what: "signals in every phase".to_owned(), done, lost, remarks })
     }
+}
+
+/// How many tests of a test program a filter finds.
+fn n_found(program: &str, filter: &str) -> Result<usize, String> {
+    let words = crate::everything("test", &["--quiet", "--test", program, "--", "--list", filter]);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let listed = Command::new(cargo).args(words).output().map_err(context("starting cargo"))?;
+    if !listed.status.success() {
+        return Err(String::from_utf8_lossy(&listed.stderr).into_owned());
+    }
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.ends_with(": test")).count())
 }
 
 /// Waits until a process that was started has a handler for SIGTERM, the last that the program gets, or is over. Before

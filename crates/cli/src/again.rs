@@ -4,7 +4,7 @@ use crate::args::DataArgs;
 use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
-use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema, Shape};
+use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema, Shape, View};
 use rosenblatt::recipe::{TaskChoice, note_on_quantity};
 use rosenblatt::settings::Word;
 use rosenblatt::{
@@ -40,7 +40,7 @@ pub(crate) fn command(model: &Model, given: &Given<'_>) -> String {
     let split_by: Vec<&String> = summary.time.iter().chain(&summary.group).collect();
     let asked = if summary.without_crosses { Shape::Curves } else { Shape::Auto };
     let raced_shape = (summary.raced.is_some() && summary.raced_shape).then_some(asked);
-    words.reading(given.data, model.schema().map(AsRef::as_ref), &split_by, raced_shape);
+    words.reading(given, model.schema().map(AsRef::as_ref), &split_by, raced_shape);
     // A rule of classes is refused for a label that looks like a quantity, unless the task says so.
     if model.task() == Task::Classes && note_on_quantity(model.labels(), summary.rows).is_some() {
         words.flag("task", TaskChoice::Classification);
@@ -95,7 +95,7 @@ impl Words {
 
     fn reading(
         &mut self,
-        data: &DataArgs,
+        &Given { data, rows, .. }: &Given<'_>,
         schema: Option<&Schema>,
         split_by: &[&String],
         raced_shape: Option<Shape>,
@@ -123,14 +123,18 @@ impl Words {
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // What the default leaves out need not be named.
-        let is_table = !schema.columns.is_empty() || schema.layout == Layout::Dense;
+        // What the default leaves out need not be named. Of a numbered table the model does not know that it was one.
+        let is_dense = |data: &Dataset| matches!(data.view(), View::Dense32(_) | View::Dense64(_));
+        let is_table =
+            !schema.columns.is_empty() || schema.layout == Layout::Dense || rows.is_some_and(is_dense);
         match (&schema.bends, raced_shape) {
             // The same race finds shape and scale again.
             (_, Some(Shape::Auto)) => {}
             (_, Some(_)) => self.flag("shape", Shape::Curves),
             (Some(bends), None) => self.flag("shape", bends.shape),
-            (None, None) if is_table || scaling != Scaling::None => self.flag("scale", scaling),
+            (None, None) if is_table || scaling != Scaling::None || data.0.has("scale") => {
+                self.flag("scale", scaling);
+            }
             (None, None) => {}
         }
         self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));

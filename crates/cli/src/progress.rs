@@ -1,14 +1,15 @@
 //! A line on stderr that tells how far long work has come: a bar, what is done, and the time left.
 //!
 //! Work that is over in a moment shows nothing. A thread draws it ten times a second, so the work itself need not stop
-//! to talk. `NO_COLOR` and `TERM=dumb` are obeyed. Where stderr is no terminal, long work prints a line now and then.
+//! to talk. `NO_COLOR` and `TERM=dumb` are obeyed. Where stderr is no terminal, long work prints a line now and then:
+//! every command has a [`Progress`] from its first moment, and its parts lay their own over it.
 
 use crate::ui::{self, bytes, count, duration};
-use rosenblatt_data::{Meter, Part, Source};
+use rosenblatt_data::{Meter, Part, Source, harmless};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Work that takes less is not talked about.
@@ -21,22 +22,37 @@ const FIRST_LINE: Duration = Duration::from_secs(4);
 const NEXT_LINE: Duration = Duration::from_secs(25);
 const BAR_CELLS: usize = 20;
 
-/// The line; it goes away when this is dropped.
+/// A part of the work; its line goes away when this is dropped.
 pub(crate) struct Progress {
-    shared: Option<Arc<Shared>>,
-    painter: Option<JoinHandle<()>>,
+    /// Its number on the board; none if it is quiet.
+    number: Option<u64>,
 }
 
-#[derive(Default)]
-struct Shared {
-    task: Mutex<Task>,
-    wake: Condvar,
+/// What is going on, and what stderr shows of it.
+static BOARD: Mutex<Board> = Mutex::new(Board::EMPTY);
+static WAKE: Condvar = Condvar::new();
+
+struct Board {
+    /// The parts that have begun and not ended, the innermost last.
+    parts: Vec<Posted>,
+    n_posted: u64,
+    /// Whether a thread shows them.
+    is_watched: bool,
+    is_drawn: bool,
+}
+
+struct Posted {
+    number: u64,
+    /// Whether it is drawn on a terminal, too, and not only printed into a log.
+    is_drawn: bool,
+    /// When it began; a bar waits for a moment.
+    begun: Instant,
+    task: Task,
 }
 
 /// What is going on.
 #[derive(Default)]
 struct Task {
-    is_over: bool,
     /// When this stage began; the time left is judged by it.
     since: Option<Instant>,
     /// The share that is done, if that is known, and since when.
@@ -47,28 +63,34 @@ struct Task {
 }
 
 impl Progress {
-    /// A bar on the terminal, if it is to be `shown` and not quiet.
+    /// A bar on the terminal, if it is to be `shown`; a line now and then where there is none. Nothing if it is to be
+    /// quiet.
     pub(crate) fn new(shown: bool) -> Self {
-        if !shown || ui::is_quiet() {
-            return Self { shared: None, painter: None };
+        if ui::is_quiet() {
+            return Self { number: None };
         }
-        let is_drawn =
-            io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let tell = if is_drawn { paint } else { print };
-        let shared = Arc::new(Shared::default());
-        let theirs = Arc::clone(&shared);
-        // Without a thread the work is done all the same.
-        let painter = thread::Builder::new().name("progress".to_owned()).spawn(move || tell(&theirs)).ok();
-        Self { shared: Some(shared), painter }
+        let mut board = Board::lock();
+        let number = board.post(shown);
+        if !board.is_watched {
+            let is_terminal =
+                io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+            let watch = if is_terminal { paint } else { print };
+            // Without a thread the work is done all the same.
+            board.is_watched = thread::Builder::new().name("progress".to_owned()).spawn(watch).is_ok();
+        }
+        Self { number: Some(number) }
+    }
+
+    /// What is printed of a command while none of its parts has a line of its own.
+    pub(crate) fn of_command(name: &str) -> Self {
+        let progress = Self::new(false);
+        progress.stage(name);
+        progress
     }
 
     /// Says what is done, and which share of all there is to do.
     pub(crate) fn show(&self, done: Option<f64>, text: impl FnOnce() -> String) {
-        self.change(|task| {
-            task.since.get_or_insert_with(Instant::now);
-            task.done = done.map(|done| (done, Instant::now()));
-            task.text = text();
-        });
+        self.change(|task| task.show(done, text()));
     }
 
     /// Begins a stage of work.
@@ -92,22 +114,20 @@ impl Progress {
     }
 
     fn change(&self, change: impl FnOnce(&mut Task)) {
-        if let Some(shared) = &self.shared {
-            change(&mut shared.task.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut board = Board::lock();
+        if let Some(posted) = board.parts.iter_mut().find(|posted| Some(posted.number) == self.number) {
+            change(&mut posted.task);
         }
     }
-}
 
-impl Progress {
     /// Wipes the bar away: what follows is the result.
     pub(crate) fn end(&mut self) {
-        self.change(|task| task.is_over = true);
-        if let Some(shared) = &self.shared {
-            shared.wake.notify_all();
-        }
-        if let Some(painter) = self.painter.take() {
-            // A painter that failed has nothing to wipe away.
-            let _ = painter.join();
+        let Some(number) = self.number.take() else { return };
+        let mut board = Board::lock();
+        board.parts.retain(|posted| posted.number != number);
+        board.wipe();
+        if board.parts.is_empty() {
+            WAKE.notify_all();
         }
     }
 }
@@ -115,6 +135,36 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+impl Board {
+    const EMPTY: Self = Self { parts: Vec::new(), n_posted: 0, is_watched: false, is_drawn: false };
+
+    fn lock() -> MutexGuard<'static, Self> {
+        BOARD.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a part, and gives its number.
+    fn post(&mut self, is_drawn: bool) -> u64 {
+        self.n_posted += 1;
+        let number = self.n_posted;
+        self.parts.push(Posted { number, is_drawn, begun: Instant::now(), task: Task::default() });
+        number
+    }
+
+    /// The innermost part that has something to show.
+    fn top(&self, is_drawn: bool) -> Option<&Posted> {
+        let has_words = |task: &Task| !task.text.is_empty() || task.reading.is_some();
+        let mut parts = self.parts.iter().rev();
+        parts.find(|posted| (posted.is_drawn || !is_drawn) && has_words(&posted.task))
+    }
+
+    fn wipe(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+            let _ = io::stderr().flush();
+        }
     }
 }
 
@@ -130,51 +180,57 @@ fn size(source: &Source) -> Option<u64> {
     source.parts().iter().map(size).sum()
 }
 
-fn paint(shared: &Shared) {
+fn paint() {
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut is_drawn = false;
-    let mut task = shared.task.lock().unwrap_or_else(PoisonError::into_inner);
-    let begun = Instant::now();
-    while !task.is_over {
-        if begun.elapsed() >= PATIENCE && !(task.text.is_empty() && task.reading.is_none()) {
+    let mut board = Board::lock();
+    while !board.parts.is_empty() {
+        if let Some(posted) = board.top(true).filter(|posted| posted.begun.elapsed() >= PATIENCE) {
             let width =
                 terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0 as usize);
-            let line = task.line(width.saturating_sub(1), colour);
+            let line = posted.task.line(width.saturating_sub(1), colour);
             // If it cannot be written, the work goes on.
             let _ = write!(io::stderr(), "\r\x1b[2K{line}");
             let _ = io::stderr().flush();
-            is_drawn = true;
+            board.is_drawn = true;
         }
-        task = shared.wake.wait_timeout(task, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+        board = wait(board);
     }
-    drop(task);
-    if is_drawn {
-        let _ = write!(io::stderr(), "\r\x1b[2K");
-        let _ = io::stderr().flush();
-    }
+    board.is_watched = false;
 }
 
 /// Lines now and then, for a log.
-fn print(shared: &Shared) {
-    let mut task = shared.task.lock().unwrap_or_else(PoisonError::into_inner);
+fn print() {
+    let mut board = Board::lock();
     let (begun, mut next) = (Instant::now(), FIRST_LINE);
-    while !task.is_over {
-        if begun.elapsed() >= next && !(task.text.is_empty() && task.reading.is_none()) {
-            let line = task.line(usize::MAX, false);
+    while !board.parts.is_empty() {
+        if let Some(posted) = board.top(false).filter(|_| begun.elapsed() >= next) {
+            let line = posted.task.line(usize::MAX, false);
             let line = line.trim_start_matches(['━', '─', ' ']);
             let _ = writeln!(io::stderr(), "progress: {line}");
             next = begun.elapsed() + NEXT_LINE;
         }
-        task = shared.wake.wait_timeout(task, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+        board = wait(board);
     }
+    board.is_watched = false;
+}
+
+fn wait(board: MutexGuard<'static, Board>) -> MutexGuard<'static, Board> {
+    WAKE.wait_timeout(board, BETWEEN).unwrap_or_else(PoisonError::into_inner).0
 }
 
 impl Task {
+    fn show(&mut self, done: Option<f64>, text: String) {
+        self.since.get_or_insert_with(Instant::now);
+        self.done = done.map(|done| (done, Instant::now()));
+        self.text = text;
+    }
+
     /// As much of it as fits: the bar, the share, the time left, the text.
     fn line(&self, width: usize, colour: bool) -> String {
         let elapsed = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let seconds = elapsed.as_secs_f64().max(1e-3);
-        let mut text = self.text.clone();
+        // A name of a file or a class may hold anything, and this is one line.
+        let mut text = harmless(&self.text).replace(['\n', '\t'], " ");
         let mut done = self.done;
         if let Some((meter, size)) = &self.reading {
             let (read, rows) = (meter.bytes(), meter.rows());
@@ -275,9 +331,29 @@ mod tests {
         assert_eq!(Task { done: None, ..wide }.line(20, false), "3.0 s");
         assert_eq!(task(None, 3).line(80, false), "3.0 s  epoch 2 of at most 8");
         assert_eq!(task(None, 0).line(80, false), "epoch 2 of at most 8");
-        let begun = Progress { shared: Some(Arc::default()), painter: None };
-        begun.show(None, || "searching".to_owned());
-        let since = begun.shared.as_ref().unwrap().task.lock().unwrap().since;
+        let mut begun = Task::default();
+        begun.show(None, "searching".to_owned());
+        let since = begun.since;
         assert!(since.is_some(), "work without stages has a beginning, too");
+    }
+
+    #[test]
+    fn a_name_in_the_line_commands_no_terminal_and_is_on_one_line() {
+        let text = "reading a\u{1b}]0;x\u{7}\nb\u{202e}.csv".to_owned();
+        let line = Task { text, ..task(None, 0) }.line(80, false);
+        assert_eq!(line, "reading a␛]0;x␇ b\u{fffd}.csv");
+    }
+
+    #[test]
+    fn the_innermost_part_that_has_words_is_shown() {
+        let mut board = Board::EMPTY;
+        for (is_drawn, text) in [(false, "train"), (true, "reading"), (true, "")] {
+            board.post(is_drawn);
+            board.parts.last_mut().unwrap().task.text = text.to_owned();
+        }
+        let shown = |board: &Board, is_drawn| board.top(is_drawn).map(|posted| posted.task.text.clone());
+        assert_eq!(shown(&board, true).as_deref(), Some("reading"));
+        board.parts.remove(1);
+        assert_eq!((shown(&board, true), shown(&board, false).as_deref()), (None, Some("train")));
     }
 }

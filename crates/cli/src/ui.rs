@@ -56,10 +56,13 @@ fn emphasised(text: &str) -> String {
 
 /// [`print()`] for results that may be no text.
 pub(crate) fn print_either(bytes: &[u8]) -> Result<(), Failure> {
-    std::str::from_utf8(bytes).map_or_else(|_| print_bytes(bytes), print)
+    if io::stdout().is_terminal() {
+        return print(&String::from_utf8_lossy(bytes));
+    }
+    print_bytes(bytes)
 }
 
-/// [`print()`] for results that are no text, or drawn for a terminal.
+/// [`print()`] for what is drawn for a terminal.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;

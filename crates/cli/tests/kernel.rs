@@ -148,7 +148,7 @@ fn a_model_of_a_kernel_is_the_same_from_memory_and_from_disk() {
 }
 
 /// Pictures of 4 x 4 pixels in IDX files as MNIST's: a bar whose place is the class.
-fn write_pictures(bench: &Bench, half: &str, n_rows: u32, seed: u64) {
+pub(crate) fn write_pictures(bench: &Bench, half: &str, n_rows: u32, seed: u64) {
     let mut state = seed;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

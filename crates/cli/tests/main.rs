@@ -31,6 +31,7 @@ mod outputs;
 mod playground;
 mod plot;
 mod predict;
+mod progress;
 mod provenance;
 mod race;
 mod reading_options;

@@ -422,6 +422,58 @@ fn categories_that_spell_one_number_differ_if_both_are_there() {
     assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "a\nb\n");
 }
 
+/// Columns of texts as a Parquet file.
+fn parquet(columns: [&str; 2], rows: &[[&str; 2]]) -> Vec<u8> {
+    use rosenblatt_data::write::{Cell, CellKind, ParquetTable};
+    let columns = columns.map(|name| (name.to_owned(), CellKind::Text));
+    let mut table = ParquetTable::new(&columns).unwrap();
+    for row in rows {
+        table.row(&row.map(|cell| Cell::Text(cell.to_owned()))).unwrap();
+    }
+    let mut bytes = table.take();
+    bytes.extend(table.finish().unwrap());
+    bytes
+}
+
+/// The same rows of two texts as CSV, JSON Lines and Parquet, called `t`.
+fn write_texts(bench: &Bench, columns: [&str; 2], rows: &[[&str; 2]]) {
+    let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line = |row: &[&str; 2]| format!("{},{}\n", quoted(row[0]), quoted(row[1]));
+    bench.write("t.csv", line(&columns) + &rows.iter().map(line).collect::<String>());
+    let object =
+        |row: &[&str; 2]| format!("{{{:?}:{:?},{:?}:{:?}}}\n", columns[0], row[0], columns[1], row[1]);
+    bench.write("t.jsonl", rows.iter().map(object).collect::<String>());
+    bench.write("t.parquet", parquet(columns, rows));
+}
+
+/// Two ways to write one number are two categories where both are there, in every format, hashed or not.
+#[test]
+fn texts_that_spell_one_number_are_kept_apart_in_every_format() {
+    for [one, other] in [
+        ["1e2", "100"],
+        ["1.1", "1.10"],
+        ["007", "7"],
+        ["+5", "5"],
+        ["0x10", "16"],
+        ["1_000", "1000"],
+        ["-0", "0"],
+    ] {
+        let bench = Bench::new();
+        let rows: Vec<[&str; 2]> = (0..60).map(|row| [[one, "a"], [other, "b"]][row % 2]).collect();
+        write_texts(&bench, ["code", "label"], &rows);
+        for format in ["csv", "jsonl", "parquet"] {
+            for how in ["", "--hash-bits 10"] {
+                let line = format!(
+                    "train t.{format} --label label --categorical code -a perceptron --holdout 0 {how}"
+                );
+                bench.ok(&format!("rosenblatt {line} --quiet --model t.model"));
+                let labels = bench.ok(&format!("rosenblatt predict t.{format} --model t.model"));
+                assert_eq!(labels, "a\nb\n".repeat(30), "{one} and {other}: {line}");
+            }
+        }
+    }
+}
+
 #[test]
 fn labels_that_differ_in_spaces_are_one_class_and_told() {
     let bench = Bench::new();

@@ -118,6 +118,39 @@ fn a_signal_leaves_a_checkpoint_and_resuming_gives_the_same_bits() {
     }
 }
 
+/// Without `--checkpoint-every` a signal makes a checkpoint all the same, and never through a link that stands in its place.
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_by_a_signal_is_written_through_no_link() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    bench.write("t.svm", libsvm(&rows(6000)));
+    let train = "train t.svm -a perceptron --epochs 1000000 --patience 0 --holdout 0 --quiet --model t.model";
+    for name in ["t.model.checkpoint", "t.model.checkpoint.1"] {
+        bench.write("victim", "precious");
+        symlink("victim", bench.path(name)).unwrap();
+        let refused = bench.run(&format!("timeout 60 rosenblatt {train}"));
+        assert!(refused.code == Some(1) && refused.stderr.contains("is a link to"), "{}", refused.all());
+        fs::remove_file(bench.path(name)).unwrap();
+        // It is planted while the run is at work.
+        let child = start(&bench, train);
+        wait_for(&bench.path(".t.model.lock"));
+        sleep(Duration::from_secs(2));
+        symlink("victim", bench.path(name)).unwrap();
+        send(&child, "INT");
+        let (code, _, stderr) = ended(child);
+        assert_eq!(code, Some(130), "{stderr}");
+        assert_eq!(fs::read(bench.path("victim")).unwrap(), b"precious", "{name}: {stderr}");
+        let own = bench.path("t.model.checkpoint");
+        let is_kept = own.is_file() && !own.is_symlink();
+        assert_eq!(is_kept, stderr.contains("a checkpoint is in t.model.checkpoint"), "{name}: {stderr}");
+        assert!(is_kept || stderr.contains("stopped without a checkpoint"), "{name}: {stderr}");
+        for left in ["t.model.checkpoint", "t.model.checkpoint.1"] {
+            let _ = fs::remove_file(bench.path(left));
+        }
+    }
+}
+
 #[test]
 fn a_run_over_rows_on_disk_resumes_to_the_bit() {
     let bench = Bench::new();

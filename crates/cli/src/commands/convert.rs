@@ -3,6 +3,7 @@
 use crate::args::DataArgs;
 use crate::choices::listed;
 use crate::failure::{Failure, worded};
+use crate::progress::Progress;
 use crate::ui::{self, counted};
 use rosenblatt::catalogue;
 use rosenblatt_data::files::is_stdout;
@@ -11,6 +12,7 @@ use rosenblatt_data::{Converted, LabelColumn, Parting, Source, WriteOptions, con
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -90,6 +92,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         shuffle: args.shuffle.then_some(args.seed),
         memory: args.memory,
     };
+    // Rows that scroll by are progress enough. They are counted first, and then written.
+    let is_seen = targets.iter().any(|target| is_stdout(target)) && std::io::stdout().is_terminal();
+    let progress = Progress::new(!is_seen);
+    progress.reading(&source, &read.meter, 2);
     let Converted { rows: counts, notes } = match (args.split, targets.as_slice()) {
         (Some(fraction), &[train, test]) => {
             let parting = Parting { fraction, seed: args.seed, stratified: args.stratified == "yes" };
@@ -97,6 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         _ => convert(&source, &read, &args.output, &out)?,
     };
+    drop(progress);
     for note in notes {
         ui::note(&format!("note: {note}"));
     }

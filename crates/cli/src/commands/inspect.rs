@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
-use rosenblatt::data::{ColumnKind, ReadOptions, Scaling, Schema, Source, load_source};
+use rosenblatt::data::{ColumnKind, Picture, ReadOptions, Scaling, Schema, Source, load_source};
 use rosenblatt::export::{Export, export_beside, left_to_user};
 use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
@@ -231,6 +231,10 @@ fn data_lines(schema: &Schema) -> Vec<String> {
     let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
     let scaling = match scaling {
         Scaling::Auto | Scaling::None => return lines,
+        // Rows that leave zeros out keep them.
+        Scaling::Standard if schema.scaler.as_ref().is_some_and(|scaler| scaler.shift.is_empty()) => {
+            "deviation 1, zeros left where they are"
+        }
         Scaling::Standard => "mean 0 and deviation 1",
         Scaling::MinMax => "0 to 1",
         Scaling::MaxAbs => "-1 to 1",
@@ -293,7 +297,11 @@ fn support(model: &Model) -> String {
         );
         let _ = writeln!(text, "\n{which} with weight {} for {name}:", report::short_number(weight));
         let picture = model.schema().and_then(|schema| schema.picture.as_ref());
-        if let Some(picture) = picture.filter(|picture| picture.channels == 1) {
+        // A file may claim any size: what is drawn has a pixel for each feature.
+        let is_whole = |picture: &&Picture| {
+            picture.channels == 1 && picture.width.checked_mul(picture.height) == Some(rows.width())
+        };
+        if let Some(picture) = picture.filter(is_whole) {
             text.push_str(&shades(rows.entries(row), picture.width, picture.height));
             continue;
         }
@@ -314,17 +322,24 @@ fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usi
     const SHADES: &[u8] = b" .:-=+*#%@";
     /// The widest picture that fits a terminal.
     const WIDEST: usize = 40;
-    let mut pixels = vec![0.0_f64; width * height];
+    /// A file may claim any height, and only pixels that are shown are held.
+    const TALLEST: usize = 200;
+    let step = width.div_ceil(WIDEST).max(height.div_ceil(TALLEST)).max(1);
+    let n_across = width.div_ceil(step);
+    let mut pixels = vec![0.0_f64; n_across * height.div_ceil(step)];
+    let mut brightest = 0.0_f64;
     for (pixel, value) in entries.filter(|(pixel, _)| *pixel < width * height) {
-        pixels[pixel] = value;
+        brightest = brightest.max(value);
+        let (x, y) = (pixel % width, pixel / width);
+        if x.is_multiple_of(step) && y.is_multiple_of(step) {
+            pixels[y / step * n_across + x / step] = value;
+        }
     }
-    let brightest = pixels.iter().copied().fold(0.0, f64::max);
-    let step = width.div_ceil(WIDEST).max(1);
     let mut text = String::new();
-    for y in (0..height).step_by(step) {
+    for y in 0..height.div_ceil(step) {
         let mut line = String::new();
-        for x in (0..width).step_by(step) {
-            let value = if brightest > 0.0 { pixels[y * width + x] / brightest } else { 0.0 };
+        for x in 0..n_across {
+            let value = if brightest > 0.0 { pixels[y * n_across + x] / brightest } else { 0.0 };
             let shade = (value.clamp(0.0, 1.0) * (SHADES.len() - 1) as f64).round() as usize;
             line.extend([char::from(SHADES[shade]); 2]);
         }

@@ -31,8 +31,12 @@ mod tune;
 
 use crate::brief::{self, Help};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{args, paths};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
+
+/// Commands that go on until they are stopped, and print what they do by themselves.
+const ENDLESS: [&str; 2] = ["serve", "playground"];
 
 macro_rules! commands {
     ($($(#[doc = $about:literal])+ $module:ident $(with $suited:path)?;)+) => {
@@ -64,6 +68,7 @@ macro_rules! commands {
             let usage = |error: clap::Error| Failure::Usage(error.to_string());
             args::check_needs(name, matches)?;
             paths::keep_apart(name, matches)?;
+            let _progress = (!ENDLESS.contains(&name)).then(|| Progress::of_command(name));
             match name {
                 $(stringify!($module) => $module::run(&$module::Args::from_arg_matches(matches).map_err(usage)?),)+
                 _ => Err(Failure::Usage(format!("there is no command `{name}`"))),

@@ -301,7 +301,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         });
         return ui::print(&format!("{report}\n"));
     }
-    let Some(path) = path else { return ui::print_bytes(&bytes) };
+    let Some(path) = path else {
+        // What is drawn in characters has its own colours.
+        return if form == Form::Text { ui::print_bytes(&bytes) } else { ui::print_either(&bytes) };
+    };
     write_whole(path, &bytes)?;
     ui::note(&format!("{}: {} ({})", figure.name, path.display(), ui::bytes(bytes.len() as u64)));
     Ok(())

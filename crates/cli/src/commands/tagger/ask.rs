@@ -3,6 +3,7 @@
 use super::{LISTED_LABELS, format_of};
 use crate::commands::{evaluate, predict};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui::{self, count, percent};
 use rosenblatt::data::{SentenceFormat, Sentences};
@@ -13,6 +14,7 @@ use rosenblatt_data::Source;
 use rosenblatt_data::write::NewFile;
 use rosenblatt_figures::{list_labels, list_spans};
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
     args.spoken.only("files model output explain format json probabilities k_best threads")?;
@@ -34,12 +36,15 @@ pub(in crate::commands) fn predict(args: &predict::Args, tagger: Tagger<'_>) -> 
     let format = format_of(args.data.format())?;
     let source = Source::find_all(&args.files)?;
     let mut file = args.output.as_deref().filter(|path| !is_stdout(path)).map(NewFile::create).transpose()?;
+    // Lines that scroll by are progress enough.
+    let progress = Progress::new(file.is_some() || !std::io::stdout().is_terminal());
     let mut write = |text: &str| -> Result<(), Failure> {
         match &mut file {
             Some(file) => Ok(file.write(text.as_bytes())?),
             None => ui::print(text),
         }
     };
+    progress.stage(&format!("predicting {}", source.name()));
     let mut stream = tagger.open(&source, format)?;
     let is_plain = !args.json && !args.probabilities && args.explain.is_none() && args.k_best.is_none();
     if is_plain {
@@ -117,7 +122,11 @@ fn signed(number: f64) -> String {
 pub(in crate::commands) fn evaluate(args: &evaluate::Args, tagger: Tagger<'_>) -> Result<(), Failure> {
     args.spoken.only("files model json format")?;
     let format = format_of(args.data.format())?;
-    let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;
+    let source = Source::find_all(&args.files)?;
+    let progress = Progress::new(true);
+    progress.stage(&format!("predicting {}", source.name()));
+    let agreement = tagger.evaluate(&source, format)?;
+    drop(progress);
     if args.json {
         return ui::print(&format!("{}\n", agreement_report(&agreement)));
     }
