@@ -101,6 +101,7 @@ pub use rows::dataset::{
 pub use rows::gaps::{Gap, LeftOut};
 pub use rows::label_table::{Growth, LabelTable, Numbering};
 pub use rows::labels::Labels;
+pub use rows::look::{EntryDigest, Look};
 pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
 pub use rows::spelling::{Decimal, Mark, Spelling};
 #[doc(hidden)]

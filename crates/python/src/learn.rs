@@ -9,19 +9,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::algorithms;
 use rosenblatt::core::Hyperplanes;
-use rosenblatt::data::{Dataset, Labels};
+use rosenblatt::data::{Dataset, Labels, Lender};
 use rosenblatt::{Checkpoint, Error, Online, Options, Recipe, Spec, Task, Training};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows with their classes, whose numbers are the places of their names.
 pub(crate) fn labelled(
-    given: &Bound<'_, PyAny>,
+    lender: Arc<dyn Lender>,
     classes: &Bound<'_, PyAny>,
     names: Vec<String>,
     weights: Option<&Bound<'_, PyAny>>,
     features: Option<Vec<String>>,
 ) -> PyResult<Dataset> {
-    let lender = rows::rows(given)?;
     let n_rows = lender.lend().n_rows();
     rows::check_room(lender.lend().width(), names.len())?;
     let classes = classes_of(classes, n_rows, &names)?;
@@ -93,7 +92,7 @@ pub(crate) fn fit(
     if spec.task() != wants {
         return Err(Failure::from(Error::OtherTask { has: spec.task(), wants }).into());
     }
-    let data = labelled(rows, classes, names, weights, features)?;
+    let data = labelled(rows::looked_at(rows)?, classes, names, weights, features)?;
     let start = start.map(started).transpose()?;
     let network = base.and_then(|base| base.get().model.network().cloned());
     alone(py, |signals| {
@@ -124,7 +123,7 @@ pub(crate) fn fit_by_recipe(
     merge: bool,
     each: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
-    let data = labelled(rows, classes, names, weights, features)?;
+    let data = labelled(rows::looked_at(rows)?, classes, names, weights, features)?;
     alone(py, |signals| {
         let data = if merge { data.merged() } else { data };
         let recipe: Recipe = serde_json::from_str(recipe)?;
@@ -197,7 +196,7 @@ impl Learner {
         weights: Option<&Bound<'_, PyAny>>,
         features: Option<Vec<String>>,
     ) -> PyResult<()> {
-        let data = labelled(rows, classes, names, weights, features)?;
+        let data = labelled(rows::rows(rows)?, classes, names, weights, features)?;
         alone(py, |_| Ok(self.lock().partial_train(&data)?))
     }
 

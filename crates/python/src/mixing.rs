@@ -142,7 +142,7 @@ pub(crate) fn pack_rows<'py>(
     n_shards: u64,
 ) -> PyResult<PackedRows<'py>> {
     let spec = spec(options)?;
-    let data = labelled(rows, classes, names, weights, None)?;
+    let data = labelled(crate::rows::looked_at(rows)?, classes, names, weights, None)?;
     let packed = alone(py, |_| Ok(mix::pack(&spec, &data, shard, n_shards)?))?;
     // Each is let go as soon as Python has it.
     let bytes = |packs: Vec<Vec<u8>>| packs.into_iter().map(|pack| PyBytes::new(py, &pack)).collect();

@@ -3,7 +3,7 @@
 use crate::arrow;
 use crate::error::{Failure, Outcome};
 use crate::product::{Drawing, chosen, drawn};
-use crate::rows;
+use crate::rows::{self, Unchecked};
 use crate::sentences::take_in;
 use crate::tagger;
 use crate::work::{alone, unless_stopped};
@@ -17,8 +17,9 @@ use rosenblatt::insight::top_features;
 use rosenblatt::model::decision_scores;
 use rosenblatt::rows::check_finite;
 use rosenblatt::{Error, Model, Task, evaluate, export};
-use rosenblatt_data::{MatrixRef, View, Visitor};
+use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// A trained model: what the command line writes to a file, and reads from one.
@@ -35,8 +36,8 @@ impl From<Model> for PyModel {
 
 /// Rows without classes.
 enum Rows<'a> {
-    /// Sparse ones as they came.
-    Unseen(MatrixRef<'a>),
+    /// Some of those that came, as they came.
+    Unseen(&'a Unchecked, Range<usize>),
     /// Those whose indices are in order.
     Seen(View<'a>),
 }
@@ -45,7 +46,7 @@ impl Rows<'_> {
     /// Shows class and scores of each; false if they must be checked first.
     fn each(self, model: &Model, mut show: impl FnMut(u32, &[f64])) -> Result<bool, Error> {
         match self {
-            Self::Unseen(rows) => Ok(model.each_unseen(rows, show)),
+            Self::Unseen(all, rows) => Ok(all.each(model, rows, show)),
             Self::Seen(rows) => {
                 model.each_row(rows, |_, class, scores| show(class, scores))?;
                 Ok(true)
@@ -74,11 +75,7 @@ impl PyModel {
             for first in (0..n_rows).step_by(at_once) {
                 let end = n_rows.min(first + at_once);
                 let n_before = all.len();
-                let unseen = rows.unseen(first..end).filter(|_| goes_in_parts);
-                let is_answered = match unseen {
-                    Some(unseen) => answer(model, Rows::Unseen(unseen), &mut all)?,
-                    None => false,
-                };
+                let is_answered = goes_in_parts && answer(model, Rows::Unseen(&rows, first..end), &mut all)?;
                 if !is_answered {
                     all.truncate(n_before);
                     let part = rows.part(first..end)?;

@@ -47,7 +47,7 @@ impl Rows<'_> {
     fn open(self) -> PyResult<Opened> {
         Ok(match self {
             Self::Arrays((rows, classes, names, features)) => {
-                Opened::Ready(labelled(&rows, &classes, names, None, features)?)
+                Opened::Ready(labelled(crate::rows::rows(&rows)?, &classes, names, None, features)?)
             }
             Self::Source((given, reading, name)) => {
                 let reading: ReadOptions = serde_json::from_str(&reading).map_err(Failure::from)?;

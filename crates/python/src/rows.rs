@@ -7,8 +7,9 @@
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rosenblatt::core::{Work, widest};
-use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Labels, Lender, Matrix, MatrixRef, SparseRef};
+use rosenblatt::Model;
+use rosenblatt::core::{ByColumns, Value, Work, widest};
+use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Labels, Lender, Look, Matrix, MatrixRef, SparseRef};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -123,6 +124,42 @@ pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
     Ok(Arc::new(array))
 }
 
+/// [`rows`] to learn from again and again: all that is asked of sparse ones first is found in one look.
+pub(crate) fn looked_at(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
+    let array = array(given)?;
+    let n_rows = array.lend().n_rows();
+    if matches!(array, Array::Dense32(..) | Array::Dense64(..)) {
+        return Ok(Arc::new(array));
+    }
+    let mut look = Look::default();
+    for first in (0..n_rows).step_by(LOOKED_AT) {
+        let part = first..n_rows.min(first + LOOKED_AT);
+        array.check(part.clone())?;
+        look.add(array.lend(), part);
+    }
+    Ok(Arc::new(LookedAt { array, look }))
+}
+
+/// How many sparse rows are looked at in every way before the next ones: mostly they stay in the nearest cache.
+const LOOKED_AT: usize = 32;
+
+/// Sparse rows that were looked at.
+#[derive(Debug)]
+struct LookedAt {
+    array: Array,
+    look: Look,
+}
+
+impl Lender for LookedAt {
+    fn lend(&self) -> MatrixRef<'_> {
+        self.array.lend()
+    }
+
+    fn look(&self) -> Option<Look> {
+        Some(self.look)
+    }
+}
+
 /// An array that lies column by column.
 struct Columns<T: Element> {
     values: Shared<T>,
@@ -133,36 +170,35 @@ struct Columns<T: Element> {
 /// How many sparse rows are checked and then predicted.
 const SPARSE_ROWS: usize = 2048;
 
-/// How many values of columns are turned and then predicted.
-const TURNED: usize = 32 << 10;
+/// How many rows that lie column by column are predicted before anything else is looked at.
+const COLUMN_ROWS: usize = 8192;
 
 /// How many rows are turned at once: what is written stays in the nearest cache, and what is read fills its lines.
 const TILE: usize = 64;
 
-impl<T: Element + Default> Columns<T> {
+impl<T: Element + Default + Value> Columns<T> {
     fn new(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let Some(values) = Shared::<T>::by_columns(given) else { return Ok(None) };
         let width = dense_width(values.shape())?;
         Ok(Some(Self { n_rows: values.shape()[0], values, width }))
     }
 
+    fn lent(&self) -> ByColumns<'_, T> {
+        ByColumns::new(self.values.values(), self.n_rows, self.width)
+    }
+
     /// Some of the rows, row by row.
     fn turned(&self, rows: Range<usize>) -> DenseMatrix<T> {
-        let (values, width) = (self.values.values(), self.width);
-        let mut turned = vec![T::default(); rows.len() * width];
-        for (tile, into) in rows.step_by(TILE).zip(turned.chunks_mut(TILE * width)) {
-            for (column, values) in values.chunks_exact(self.n_rows).enumerate() {
-                for (row, value) in into.chunks_exact_mut(width).zip(&values[tile..]) {
-                    row[column] = *value;
-                }
-            }
+        let mut turned = vec![T::default(); rows.len() * self.width];
+        for (first, tile) in rows.step_by(TILE).zip(turned.chunks_mut(TILE * self.width)) {
+            self.lent().turn(first, tile);
         }
-        DenseMatrix { values: turned, width }
+        DenseMatrix { values: turned, width: self.width }
     }
 }
 
-/// Rows as they came: indices of sparse ones are not checked, since a single reading does so as it goes, and columns are
-/// turned piece by piece, in memory that stays near the processor.
+/// Rows as they came: indices of sparse ones are not checked, since a single reading does so as it goes, and columns stay
+/// columns, but for models that need rows: for those they are turned.
 pub(crate) struct Unchecked(Stored);
 
 enum Stored {
@@ -188,30 +224,34 @@ impl Unchecked {
         }
     }
 
-    /// How many rows to ask about at once, if it is better done piece by piece: what is checked or turned stays in the cache.
+    /// How many rows to ask about at once, if it is better done piece by piece: what is checked stays in the cache.
     pub(crate) fn rows_at_once(&self) -> Option<usize> {
         match &self.0 {
-            Stored::Columns32(_) | Stored::Columns64(_) => {
-                Some((TURNED / self.width()).next_multiple_of(TILE))
-            }
+            Stored::Columns32(_) | Stored::Columns64(_) => Some(COLUMN_ROWS),
             Stored::Rows(rows) => {
                 matches!(**rows, Array::Sparse32(..) | Array::Sparse64(..)).then_some(SPARSE_ROWS)
             }
         }
     }
 
-    /// Some sparse rows as they came, with offsets into all entries.
-    pub(crate) fn unseen(&self, rows: Range<usize>) -> Option<MatrixRef<'_>> {
-        let Stored::Rows(whole) = &self.0 else { return None };
-        match whole.lend() {
+    /// Shows class and scores of some of the rows as they came. False, after some may have been shown, if they must be
+    /// looked at or turned first.
+    pub(crate) fn each(&self, model: &Model, rows: Range<usize>, show: impl FnMut(u32, &[f64])) -> bool {
+        let whole = match &self.0 {
+            Stored::Rows(whole) => whole.lend(),
+            Stored::Columns32(all) => return model.each_by_columns(all.lent(), rows, show),
+            Stored::Columns64(all) => return model.each_by_columns(all.lent(), rows, show),
+        };
+        let some = match whole {
             MatrixRef::Sparse32(all) => {
-                Some(MatrixRef::Sparse32(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all }))
+                MatrixRef::Sparse32(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
             }
             MatrixRef::Sparse64(all) => {
-                Some(MatrixRef::Sparse64(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all }))
+                MatrixRef::Sparse64(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
             }
-            MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => None,
-        }
+            MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => return false,
+        };
+        model.each_unseen(some, show)
     }
 
     /// Some of the rows, looked at. Of dense rows that lie row by row it is all of them.

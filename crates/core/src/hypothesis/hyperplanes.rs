@@ -2,8 +2,8 @@
 
 use super::Visits;
 use crate::examples::Examples;
-use crate::row::{Row, SIDE_BY_SIDE};
-use crate::simd::{self, Columns, DISTRUSTED, Lanes, SWEEP, Value};
+use crate::row::{Dense, Row, SIDE_BY_SIDE};
+use crate::simd::{self, ByColumns, Columns, DISTRUSTED, Lanes, SWEEP, Value};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -91,6 +91,9 @@ impl Hyperplanes {
 
     /// The weights of one hyperplane.
     pub fn weights(&self, output: usize) -> Vec<f64> {
+        if self.n_outputs == 1 {
+            return self.raw_weights().to_vec();
+        }
         self.raw_weights().iter().skip(output).step_by(self.n_outputs).copied().collect()
     }
 
@@ -232,6 +235,48 @@ impl Hyperplanes {
         }
     }
 
+    /// The scores of the rows of a stretch that lie column by column, shown in their order; false at once if rows have
+    /// not a value for each weight.
+    #[must_use]
+    pub fn each_by_columns<T: Value + Default>(
+        &self,
+        columns: ByColumns<'_, T>,
+        rows: Range<usize>,
+        mut show: impl FnMut(&[f64]),
+    ) -> bool {
+        if columns.width() != self.width || self.width == 0 {
+            return false;
+        }
+        let weights: Vec<f64> = (0..self.n_outputs).flat_map(|output| self.weights(output)).collect();
+        let mut sums = vec![[0.0; 8]; self.n_outputs];
+        let (mut scores, mut turned) = (vec![0.0; self.n_outputs], vec![T::default(); 8 * self.width]);
+        let mut n_distrusted = 0;
+        for first in rows.clone().step_by(8) {
+            let n = 8.min(rows.end - first);
+            let found =
+                n == 8 && n_distrusted == 0 && simd::column_products(columns, first, &weights, &mut sums);
+            if !found {
+                n_distrusted = if n_distrusted == 0 { DISTRUSTED } else { n_distrusted - 1 };
+                columns.turn(first, &mut turned[..n * self.width]);
+            }
+            if let (true, [sums], [bias]) = (found, &sums[..], &self.biases[..]) {
+                sums.iter().for_each(|sum| show(&[sum + bias]));
+                continue;
+            }
+            for place in 0..n {
+                if found {
+                    for ((score, sums), bias) in scores.iter_mut().zip(&sums).zip(&self.biases) {
+                        *score = sums[place] + bias;
+                    }
+                } else {
+                    self.scores(Dense(&turned[place * self.width..][..self.width]), &mut scores);
+                }
+                show(&scores);
+            }
+        }
+        true
+    }
+
     /// The score of each of these sparse rows, features and values, for the sole hyperplane, shown in their order. The
     /// rows are unchecked, and are checked on the way: at the first whose features do not ascend below `width`, or that
     /// stores a zero, it ends and returns false. So it does at once if there are several hyperplanes, or fewer weights.
@@ -282,7 +327,6 @@ fn many_weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &
 mod tests {
     use super::*;
     use crate::examples::DenseExamples;
-    use crate::row::Dense;
 
     #[test]
     fn rows_scored_together_have_the_scores_of_each_alone() {
@@ -313,6 +357,19 @@ mod tests {
                     n_seen += 1;
                 });
                 assert_eq!(n_seen, 2 * (n_rows - 3));
+                if width > 0 {
+                    let by_columns = |row: usize, column: usize| values[row * width + column];
+                    let columns: Vec<f64> =
+                        (0..width * n_rows).map(|place| by_columns(place % n_rows, place / n_rows)).collect();
+                    let columns = ByColumns::new(&columns, n_rows, width);
+                    let mut row = 3;
+                    let is_shown = planes.each_by_columns(columns, row..n_rows, |scores| {
+                        planes.scores(Dense(&values[row * width..][..width]), &mut alone);
+                        assert_eq!(scores, alone, "{width} {n_outputs} {row}");
+                        row += 1;
+                    });
+                    assert!(is_shown && row == n_rows);
+                }
             }
         }
     }

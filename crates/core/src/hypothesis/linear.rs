@@ -57,8 +57,10 @@ impl Linear {
     /// The hyperplanes as they stand, as a copy that no longer moves.
     pub fn planes(&self) -> Hyperplanes {
         let mut weights = self.weights.compact().into_owned();
-        for (place, weight) in weights.iter_mut().enumerate() {
-            *weight *= self.outputs[place % self.n_outputs].scale;
+        for weights in weights.chunks_exact_mut(self.n_outputs) {
+            for (weight, output) in weights.iter_mut().zip(&self.outputs) {
+                *weight *= output.scale;
+            }
         }
         Hyperplanes::from_parts(weights, self.outputs.iter().map(|output| output.bias).collect())
     }

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "registers are filled and emptied through pointers")]
 
 use super::plain::{PIECE, Piece, Room};
-use super::{DISTRUSTED, SIDE_BY_SIDE, TOO_WIDE, Value};
+use super::{ByColumns, DISTRUSTED, SIDE_BY_SIDE, TOO_WIDE, Value};
 use std::arch::x86_64::{
     __m256i, __m512d, __m512i, _CMP_NEQ_UQ, _MM_HINT_T0, _mm_add_pd, _mm_cvtsd_f64, _mm_prefetch,
     _mm_unpackhi_pd, _mm256_add_epi32, _mm256_add_pd, _mm256_alignr_epi32, _mm256_castpd256_pd128,
@@ -12,8 +12,8 @@ use std::arch::x86_64::{
     _mm256_setr_epi32, _mm256_storeu_si256, _mm512_add_pd, _mm512_castpd512_pd256, _mm512_castps512_ps256,
     _mm512_cmp_pd_mask, _mm512_cvtps_pd, _mm512_extractf64x4_pd, _mm512_i32gather_pd, _mm512_loadu_pd,
     _mm512_loadu_si512, _mm512_mask_i32gather_pd, _mm512_maskz_compress_pd, _mm512_maskz_loadu_pd,
-    _mm512_maskz_loadu_ps, _mm512_mul_pd, _mm512_permutexvar_pd, _mm512_setzero_pd, _mm512_shuffle_f64x2,
-    _mm512_storeu_pd, _mm512_unpackhi_pd, _mm512_unpacklo_pd,
+    _mm512_maskz_loadu_ps, _mm512_mul_pd, _mm512_permutexvar_pd, _mm512_set1_pd, _mm512_setzero_pd,
+    _mm512_shuffle_f64x2, _mm512_storeu_pd, _mm512_unpackhi_pd, _mm512_unpacklo_pd,
 };
 
 /// How many times eight features are taken for a row without zeros before it is found out whether it is one.
@@ -21,6 +21,9 @@ const TRUSTED: usize = 8;
 
 /// How many values ahead to prefetch, where rows are long or contiguous.
 const ANNOUNCED: usize = 256;
+
+/// How many rows ahead to prefetch of each column, where rows lie column by column.
+const COLUMN_ANNOUNCED: usize = 16;
 
 /// Which lane comes to which place when all are moved on by this many places.
 static TURNS: [[u64; 8]; 8] = {
@@ -267,6 +270,63 @@ fn trusting_rows<T: Value, const FIRST: bool>(rows: &[T], weights: &[f64]) -> Op
         }
     }
     (present == u8::MAX).then(|| stored(totals(&lanes)))
+}
+
+/// [`dot`] of eight rows that lie column by column, the first being row `first`, with each of these vectors of weights;
+/// false if one of their features is zero.
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+pub(super) fn column_products<T: Value>(
+    columns: ByColumns<'_, T>,
+    first: usize,
+    weights: &[f64],
+    sums: &mut [[f64; 8]],
+) -> bool {
+    let mut planes = weights.chunks_exact(columns.width()).zip(sums);
+    let Some((weights, sums)) = planes.next() else { return true };
+    let Some(found) = eight_by_columns::<T, true>(columns, first, weights) else { return false };
+    *sums = found;
+    for (weights, sums) in planes {
+        *sums = eight_by_columns::<T, false>(columns, first, weights).expect("seen to have no zeros");
+    }
+    true
+}
+
+/// A lane of eight rows is a register here, so that what is added to which lane, and in which order, stays the same.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn eight_by_columns<T: Value, const FIRST: bool>(
+    columns: ByColumns<'_, T>,
+    first: usize,
+    weights: &[f64],
+) -> Option<[f64; 8]> {
+    let (mut lanes, mut present) = ([_mm512_setzero_pd(); 8], u8::MAX);
+    let (eights, last) = weights.as_chunks::<8>();
+    let mut add = |lane: usize, column: usize, weight: f64| {
+        let values = columns.eight(column, first);
+        if FIRST {
+            // Two lines on: as many columns at once as there are are more than the memory guesses by itself.
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(COLUMN_ANNOUNCED).cast());
+        }
+        // SAFETY: this is compiled for AVX-512, so the caller has seen that the processor has it.
+        let values = unsafe { T::eight(values) };
+        if FIRST {
+            present &= nonzero(values);
+        }
+        lanes[lane] = _mm512_add_pd(lanes[lane], _mm512_mul_pd(_mm512_set1_pd(weight), values));
+    };
+    for (number, eight) in eights.iter().enumerate() {
+        for lane in 0..8 {
+            add(lane, 8 * number + lane, eight[lane]);
+        }
+    }
+    for (lane, weight) in last.iter().enumerate() {
+        add(lane, 8 * eights.len() + lane, *weight);
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    let even = _mm512_add_pd(_mm512_add_pd(a, e), _mm512_add_pd(c, g));
+    let odd = _mm512_add_pd(_mm512_add_pd(b, f), _mm512_add_pd(d, h));
+    (present == u8::MAX).then(|| stored(_mm512_add_pd(even, odd)))
 }
 
 /// [`total`] of the lanes of eight rows, each in the same tree.

@@ -159,6 +159,62 @@ pub(crate) fn trusting_products<T: Value>(
     false
 }
 
+/// Rows that lie column by column.
+#[derive(Debug, Clone, Copy)]
+pub struct ByColumns<'a, T> {
+    values: &'a [T],
+    n_rows: usize,
+    width: usize,
+}
+
+impl<'a, T: Value> ByColumns<'a, T> {
+    /// Columns of `n_rows` values each, one after the other.
+    ///
+    /// # Panics
+    /// If the values do not fill the columns exactly.
+    pub fn new(values: &'a [T], n_rows: usize, width: usize) -> Self {
+        assert_eq!(values.len(), n_rows * width, "values fill the columns exactly");
+        Self { values, n_rows, width }
+    }
+
+    /// How many features a row has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Writes some of the rows to `rows`, row by row.
+    pub fn turn(&self, first: usize, rows: &mut [T]) {
+        for (column, values) in self.values.chunks_exact(self.n_rows).enumerate() {
+            for (row, value) in rows.chunks_exact_mut(self.width).zip(&values[first..]) {
+                row[column] = *value;
+            }
+        }
+    }
+
+    /// The values of eight rows in one column.
+    #[inline(always)]
+    fn eight(&self, column: usize, first: usize) -> &'a [T; 8] {
+        self.values[column * self.n_rows..][..self.n_rows][first..].first_chunk().expect("eight rows")
+    }
+}
+
+/// [`dot`] of eight rows that lie column by column, with each of these vectors of weights, one after the other; false
+/// if one of their features is zero.
+pub(crate) fn column_products<T: Value>(
+    columns: ByColumns<'_, T>,
+    first: usize,
+    weights: &[f64],
+    sums: &mut [[f64; 8]],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing `avx512::column_products` needs is a processor with AVX-512, and this one has it.
+        return unsafe { avx512::column_products(columns, first, weights, sums) };
+    }
+    widest(plain::ColumnProducts { columns, first, weights, sums })
+}
+
 /// On its own: in the middle of a training loop its sums would not all find a register.
 #[inline(never)]
 fn plain_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 //! Every sum runs in eight lanes, which the entries that are not zero take in turn, and the lanes are added in one fixed
 //! tree.
 
-use super::Value;
+use super::{ByColumns, Value, Work};
 use std::mem::MaybeUninit;
 
 /// How many partial sums a row's sum is split into.
@@ -206,6 +206,45 @@ pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     }
     sum_with_zeros(row, from, &mut lanes, |feature, value| weights[feature] * value);
     total(lanes)
+}
+
+/// The dense dot products of eight rows that lie column by column with each of these vectors of weights; false if one of
+/// their features is zero.
+pub(crate) struct ColumnProducts<'a, T> {
+    pub(crate) columns: ByColumns<'a, T>,
+    pub(crate) first: usize,
+    pub(crate) weights: &'a [f64],
+    pub(crate) sums: &'a mut [[f64; 8]],
+}
+
+impl<T: Value> Work for ColumnProducts<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { columns, first, weights, sums } = self;
+        let mut none = true;
+        for (weights, sums) in weights.chunks_exact(columns.width()).zip(sums) {
+            // Four rows at a time, whose lanes all find a register.
+            for half in [0, 4] {
+                let mut lanes = [[0.0; 4]; LANES];
+                for (column, weight) in weights.iter().enumerate() {
+                    let values = &columns.eight(column, first)[half..half + 4];
+                    for (lane, value) in lanes[column % LANES].iter_mut().zip(values) {
+                        none &= value.wide() != 0.0;
+                        *lane += weight * value.wide();
+                    }
+                }
+                for row in 0..4 {
+                    sums[half + row] = total(std::array::from_fn(|lane| lanes[lane][row]));
+                }
+            }
+            if !none {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// `w += amount · x`.

@@ -77,6 +77,43 @@ fn rows_of_a_stretch_are_each_alone_to_the_bit() {
 }
 
 #[test]
+fn rows_that_lie_column_by_column_are_each_alone_to_the_bit() {
+    let mut random = Random::new(8);
+    let shapes =
+        (1..20_usize).chain([28, 64, 65]).flat_map(|width| [0.0, 0.002, 0.1].map(|zeros| (width, zeros)));
+    let mut n_found = [0; 2];
+    for (width, zeros) in shapes {
+        let (n_rows, n_outputs) = (20, 1 + width % 3);
+        let weights: Vec<f64> = (0..width * n_outputs).map(|_| random.unit() - 0.5).collect();
+        let mut value = || if random.unit() < zeros { -0.0 } else { random.unit() as f32 + 0.1 };
+        let values: Vec<f32> = (0..width * n_rows).map(|_| value()).collect();
+        let columns = ByColumns::new(&values, n_rows, width);
+        for first in [0, 1, 12] {
+            let mut rows = vec![0.0; 8 * width];
+            columns.turn(first, &mut rows);
+            for plainly in [false, true] {
+                let mut sums = vec![[f64::NAN; 8]; n_outputs];
+                let found = if plainly {
+                    plain::ColumnProducts { columns, first, weights: &weights, sums: &mut sums }.run()
+                } else {
+                    column_products(columns, first, &weights, &mut sums)
+                };
+                assert_eq!(found, plain::has_no_zero(&rows), "width {width}");
+                n_found[usize::from(found)] += 1;
+                for (row, output) in (0..8).flat_map(|row| (0..n_outputs).map(move |output| (row, output))) {
+                    let alone = plain_dot(&rows[row * width..][..width], &weights[output * width..][..width]);
+                    assert!(
+                        !found || sums[output][row].to_bits() == alone.to_bits(),
+                        "row {row}, width {width}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(n_found.iter().all(|n| *n > 50), "{n_found:?}");
+}
+
+#[test]
 fn many_outputs_at_once_are_each_alone_to_the_bit() {
     let mut random = Random::new(4);
     for (width, n_outputs) in [(1, 2), (5, 3), (40, 7), (40, 8), (300, 9), (70, 16), (33, 17), (20, 40)] {

@@ -8,6 +8,7 @@ use crate::encode::{Bends, Scaler};
 use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
+use crate::rows::look::Look;
 use crate::visit;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples, Value};
 use std::cmp::Ordering;
@@ -115,6 +116,11 @@ pub struct SparseRef<'a, T> {
 pub trait Lender: Debug + Send + Sync {
     /// The rows.
     fn lend(&self) -> MatrixRef<'_>;
+
+    /// What a look at all sparse rows found, if there was one.
+    fn look(&self) -> Option<Look> {
+        None
+    }
 }
 
 /// Rows that belong to a dataset, or that it borrows.
@@ -195,6 +201,14 @@ impl Dataset {
     /// Whether its rows came with labels.
     pub fn is_labelled(&self) -> bool {
         self.labels.names() != [UNLABELLED]
+    }
+
+    /// What a look at its rows found, if they are sparse, lent and were looked at.
+    pub fn look(&self) -> Option<Look> {
+        match &self.matrix {
+            Held::Owned(_) => None,
+            Held::Lent(lender) => lender.look(),
+        }
     }
 
     /// How many rows its source has, those that were left out included.
@@ -284,7 +298,7 @@ impl Dataset {
     /// If there is not one class per row, or a class has no name.
     pub fn of_lender(lender: Arc<dyn Lender>, classes: Vec<u32>, labels: Labels) -> Self {
         let lent = lender.lend();
-        if lent.stores_zeros() {
+        if lender.look().map_or_else(|| lent.stores_zeros(), |look| look.stores_zeros) {
             return Self::new(lent.to_matrix(), classes, labels);
         }
         check_classes(lent, &classes, &labels);

@@ -6,5 +6,6 @@ pub(crate) mod dataset;
 pub(crate) mod gaps;
 pub(crate) mod label_table;
 pub(crate) mod labels;
+pub(crate) mod look;
 pub(crate) mod schema;
 pub(crate) mod spelling;

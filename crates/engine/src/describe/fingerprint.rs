@@ -2,16 +2,14 @@
 //!
 //! Only what a learner sees is taken in, row by row, zeros left out and classes by their names, so that the same
 //! rows have the same fingerprint however they are stored, whatever file they came in and whether they were in
-//! memory at once. It guards against mistakes, not against malice, and so it may be quick: values take eight lanes in
-//! turn, of which none waits for another.
+//! memory at once.
 
-use rosenblatt_core::{Examples, Row, Work, threads, widest};
-use rosenblatt_data::{Dataset, Labels, View, visit};
+use rosenblatt_core::{Examples, Row, threads};
+use rosenblatt_data::{Dataset, EntryDigest, Labels, MatrixRef, SparseRef, View, visit};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-const LANES: usize = 8;
 /// How many rows are worth a thread.
 const MANY: usize = 10_000;
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -21,7 +19,7 @@ const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) struct Fingerprint {
     halves: [u64; 2],
     /// What the values come to, apart from all else.
-    lanes: [u64; LANES],
+    entries: EntryDigest,
     /// What each class is taken in as.
     classes: Vec<u64>,
 }
@@ -29,7 +27,13 @@ pub(crate) struct Fingerprint {
 /// The fingerprint of all rows of `data`, as [`Model::data_fingerprint`](crate::Model::data_fingerprint) has it.
 pub fn fingerprint(data: &Dataset) -> String {
     let mut digest = Fingerprint::of(data.labels());
-    digest.add_rows(data.view(), 0..data.len());
+    match (data.look(), data.matrix()) {
+        (
+            Some(look),
+            MatrixRef::Sparse32(SparseRef { offsets, .. }) | MatrixRef::Sparse64(SparseRef { offsets, .. }),
+        ) => digest.add_seen(look.digest, offsets, data),
+        _ => digest.add_rows(data.view(), 0..data.len()),
+    }
     digest.digest()
 }
 
@@ -47,7 +51,7 @@ impl<'scope> Finding<'scope> {
 
     /// That of all rows of `data`, on a thread of its own if they are many and there is a core to run it.
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, data: &'env Dataset) -> Self {
-        let is_worth_it = data.len() >= MANY && threads::available() > 1;
+        let is_worth_it = data.len() >= MANY && data.look().is_none() && threads::available() > 1;
         let started = is_worth_it
             .then(|| Builder::new().name("fingerprint".to_owned()).spawn_scoped(scope, || fingerprint(data)));
         match started {
@@ -66,29 +70,10 @@ impl<'scope> Finding<'scope> {
     }
 }
 
-/// Rows on their way into a digest.
-struct TakeIn<'d, E> {
-    digest: &'d mut Fingerprint,
-    examples: E,
-    part: Range<usize>,
-}
-
-impl<E: Examples> Work for TakeIn<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { digest, examples, part } = self;
-        for idx in part {
-            digest.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
-        }
-    }
-}
-
 impl Default for Fingerprint {
     fn default() -> Self {
-        let lanes = std::array::from_fn(|lane| lane as u64);
-        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344], lanes, classes: Vec::new() }
+        let (entries, classes) = (EntryDigest::default(), Vec::new());
+        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344], entries, classes }
     }
 }
 
@@ -109,33 +94,35 @@ impl Fingerprint {
         Self { classes: self.classes.iter().copied().chain(new).collect(), ..Self::default() }
     }
 
-    /// Takes rows `part` of `rows` in.
+    /// Takes rows `part` of `rows` in. Not in wide registers, which multiply whole numbers of 64 bits more slowly.
     pub(crate) fn add_rows(&mut self, rows: View<'_>, part: Range<usize>) {
-        visit!(rows, examples => widest(TakeIn { digest: self, examples, part }));
+        visit!(rows, examples => {
+            for idx in part {
+                self.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
+            }
+        });
+    }
+
+    /// Takes all rows in whose entries were taken in before.
+    fn add_seen(&mut self, entries: EntryDigest, offsets: &[usize], data: &Dataset) {
+        self.entries = entries;
+        for (row, bounds) in offsets.windows(2).enumerate() {
+            let weight = data.weights().map_or(1.0, |weights| weights[row]);
+            self.add_beside((bounds[1] - bounds[0]) as u64, data.classes()[row], weight);
+        }
     }
 
     #[inline(always)]
     fn add_row<R: Row>(&mut self, row: R, class: u32, weight: f64) {
         let mut n_entries = 0_u64;
-        let mut lanes = self.lanes;
-        let take = |lane: &mut u64, feature: u32, value: f64| {
-            *lane = (*lane ^ value.to_bits() ^ (u64::from(feature) + 1)).wrapping_mul(ODD).rotate_left(29);
-        };
-        row.pieces(|features, values| {
-            let (eights, last) = features.as_chunks::<LANES>();
-            let (value_eights, values_last) = values.as_chunks::<LANES>();
-            for (features, values) in eights.iter().zip(value_eights) {
-                for (lane, state) in lanes.iter_mut().enumerate() {
-                    take(state, features[lane], values[lane]);
-                }
-            }
-            for (state, (&feature, &value)) in lanes.iter_mut().zip(last.iter().zip(values_last)) {
-                take(state, feature, value);
-            }
-            n_entries += features.len() as u64;
-        });
-        self.lanes = lanes;
+        row.pieces(|features, values| n_entries += self.entries.add(features, values));
         // Their number keeps rows from running into each other.
+        self.add_beside(n_entries, class, weight);
+    }
+
+    /// Takes in what there is of a row beside its entries.
+    #[inline(always)]
+    fn add_beside(&mut self, n_entries: u64, class: u32, weight: f64) {
         self.add(n_entries);
         self.add(self.classes.get(class as usize).copied().unwrap_or(u64::from(class)));
         self.add(weight.to_bits());
@@ -160,7 +147,7 @@ impl Fingerprint {
     /// The digest so far.
     fn settled(&self) -> [u64; 2] {
         let mut settled = Self { classes: Vec::new(), ..*self };
-        self.lanes.iter().for_each(|lane| settled.add(*lane));
+        self.entries.0.iter().for_each(|lane| settled.add(*lane));
         // The last bits taken in must reach all others.
         (0..4).for_each(|round| settled.add(round));
         let [first, second] = settled.halves;
@@ -170,7 +157,7 @@ impl Fingerprint {
     /// All that is needed to [go on](Self::gone_on) from here.
     pub(crate) fn so_far(&self) -> String {
         let digits: Vec<String> =
-            self.halves.iter().chain(&self.lanes).map(|bits| format!("{bits:016x}")).collect();
+            self.halves.iter().chain(&self.entries.0).map(|bits| format!("{bits:016x}")).collect();
         digits.concat()
     }
 
@@ -180,9 +167,10 @@ impl Fingerprint {
             let digits = so_far.get(16 * place..16 * (place + 1))?;
             u64::from_str_radix(digits, 16).ok()
         };
-        let bits: Vec<u64> = (0..2 + LANES).map(read).collect::<Option<_>>()?;
+        let bits: Vec<u64> = (0..2 + self.entries.0.len()).map(read).collect::<Option<_>>()?;
         let (halves, lanes) = bits.split_at(2);
-        Some(Self { halves: halves.try_into().ok()?, lanes: lanes.try_into().ok()?, ..self })
+        let entries = EntryDigest(lanes.try_into().ok()?);
+        Some(Self { halves: halves.try_into().ok()?, entries, ..self })
     }
 
     /// The digest so far, as text.
@@ -196,6 +184,8 @@ impl Fingerprint {
 mod tests {
     use super::*;
     use rosenblatt_core::{DenseExamples, SparseExamples};
+    use rosenblatt_data::{Lender, Look, SparseMatrix};
+    use std::sync::Arc;
 
     fn digest(view: View<'_>) -> String {
         let labels = Labels::in_order(["ham", "spam"]);
@@ -206,6 +196,50 @@ mod tests {
         pieces.add_rows(view, 1..view.len());
         assert_eq!(whole.digest(), pieces.digest());
         whole.digest()
+    }
+
+    #[test]
+    fn rows_that_were_looked_at_before_have_the_same() {
+        #[derive(Debug)]
+        struct Seen(SparseMatrix<f32>, bool);
+        impl Lender for Seen {
+            fn lend(&self) -> MatrixRef<'_> {
+                let SparseMatrix { offsets, indices, values, width } = &self.0;
+                MatrixRef::Sparse32(SparseRef { offsets, indices, values, width: *width })
+            }
+
+            fn look(&self) -> Option<Look> {
+                let mut look = Look::default();
+                let n_rows = self.lend().n_rows();
+                (0..n_rows).step_by(7).for_each(|first| look.add(self.lend(), first..n_rows.min(first + 7)));
+                self.1.then_some(look)
+            }
+        }
+        let mut random = rosenblatt_core::Random::new(5);
+        let (mut offsets, mut indices, mut values) = (vec![0], vec![], vec![]);
+        for row in 0..40 {
+            // Rows of none, of a few and of more entries than are lent at once.
+            let share = [0.0, 0.01, 0.5, 0.9][row % 4];
+            indices.extend((0..600).filter(|_| random.unit() < share));
+            values.resize_with(indices.len(), || random.unit() as f32 - 2.0);
+            offsets.push(indices.len());
+        }
+        let classes: Vec<u32> = (0..40).map(|row| row % 2).collect();
+        let found = |is_seen: bool, weights: &[f64], culprit: f32| {
+            let mut values = values.clone();
+            values[100] = culprit;
+            let rows =
+                SparseMatrix { offsets: offsets.clone(), indices: indices.clone(), values, width: 600 };
+            let lender = Arc::new(Seen(rows, is_seen));
+            let data = Dataset::of_lender(lender, classes.clone(), Labels::in_order(["ham", "spam"]));
+            fingerprint(&data.with_weights(weights.to_vec()))
+        };
+        let (one, other) = (vec![1.0; 40], vec![2.0; 40]);
+        for (weights, value) in [(&one, 1.0), (&other, 1.0), (&one, 3.0), (&one, 0.0), (&one, f32::NAN)] {
+            assert_eq!(found(true, weights, value), found(false, weights, value));
+        }
+        assert_ne!(found(true, &one, 1.0), found(true, &other, 1.0));
+        assert_ne!(found(true, &one, 1.0), found(true, &one, 3.0));
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl<'a> Training<'a> {
             (None, Some(data)) => Finding::begin(scope, data),
             (None, None) => Finding::known(data.fingerprint()?),
         };
-        if let Some(data) = data.dataset() {
+        if let Some(data) = data.dataset().filter(|data| !data.look().is_some_and(|look| look.is_finite)) {
             check_finite(data.view())?;
         }
         let options = spec.options();

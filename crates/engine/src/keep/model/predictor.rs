@@ -14,12 +14,12 @@ use crate::spec::{ClassWeights, Spec};
 use crate::task::Task;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
-    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits, Zero,
-    elementary,
+    ByColumns, Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits,
+    Zero, elementary,
 };
 use rosenblatt_data::{Dataset, MatrixRef, Missing, Precision, SparseRef, View, visit};
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// One row in the numbers of its source: a value for every feature, or those that are not zero.
@@ -263,6 +263,29 @@ impl Model {
             MatrixRef::Sparse64(rows) => predictor.each_unseen(rows, show),
             MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => false,
         }
+    }
+
+    /// [`Model::each_unseen`] of some of the rows that lie column by column, for models with hyperplanes alone.
+    #[must_use]
+    pub fn each_by_columns<T: Value + Default>(
+        &self,
+        columns: ByColumns<'_, T>,
+        rows: Range<usize>,
+        mut show: impl FnMut(u32, &[f64]),
+    ) -> bool {
+        let (Some(planes), None) = (self.planes(), self.map()) else { return false };
+        let mut predictor = self.predictor(0);
+        // No sum of products is finite if one of its numbers is not.
+        let mut is_finite = true;
+        let fits = planes.each_by_columns(columns, rows, |scores| {
+            is_finite &= scores.iter().all(|score| score.is_finite());
+            let Predictor { decision, zero, random, verdict: None, .. } = &mut predictor else {
+                predictor.scores.copy_from_slice(scores);
+                return show(predictor.decide(), scores);
+            };
+            show(decision.name(scores, *zero, random), scores);
+        });
+        fits && is_finite
     }
 
     /// Shows the class and the scores of each row.
