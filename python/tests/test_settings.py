@@ -161,15 +161,6 @@ EXCUSED = {
     },
     ("train", "limits.held-bytes"): ("unnamed", "the limit has no option on the command line"),
     **{
-        ("server", setting): ("silent", "a stream has one epoch in the order of its rows, and the server does not say so")
-        for setting in ("learning.epochs", "learning.order", "learning.ratchet", "validation.fraction", "validation.patience", "validation.min-rows")
-    },
-    **{
-        (f"query of {path}", setting): ("unnamed", "the server does not repeat a word that it does not know")
-        for path in ("learn", "predict", "explain") for setting in SETTINGS if (path, setting) != ("learn", "reading.grow-classes")
-    },
-    **{("query of evaluate", setting): ("silent", "the server does not read this query") for setting in SETTINGS},
-    **{
         (solver, "n_iter_no_change"): ("silent", "it is about early_stopping, and scikit-learn's checks set it in any case")
         for solver in ("LinearSVM", "LogisticRegression", "SparseLogisticRegression")
     },

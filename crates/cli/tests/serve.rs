@@ -101,6 +101,10 @@ fn the_same_bytes_get_the_same_classes_as_from_predict() {
     }
 }
 
+/// Rows of a lesson that takes longer than a server has to end.
+#[cfg(unix)]
+const N_LONG: u64 = 3000;
+
 /// What one client did: the key and the row, with the place that it got if it got one.
 type Sent = (usize, Option<u64>);
 
@@ -204,6 +208,108 @@ fn a_server_that_is_asked_to_stop_saves_and_says_so() {
     let taken = bench.run(&format!("rosenblatt serve models --read-only --address {}", server.address));
     assert_eq!(taken.code, Some(1));
     assert!(taken.stderr.contains(&server.address), "{}", taken.stderr);
+}
+
+/// A signal in the middle of a lesson that takes longer than `--drain`: the process ends in time, and what it acknowledged
+/// is there after a restart.
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_asked_to_stop_ends_within_drain_with_all_that_it_acknowledged() {
+    const DRAIN: Duration = Duration::from_secs(1);
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    bench.write("pets.csv", "legs,weight,label\n4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n");
+    bench.ok("rosenblatt train pets.csv --algorithm perceptron --online --model models/pets.model");
+    let words = ["--drain", "1", "--grow-classes", "--max-classes", "100000"];
+    let mut server = Server::start(&bench, &words);
+    let learn = |server: &Server, number: usize| {
+        let body = format!("legs,weight,label\n{}\n", row(number));
+        let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
+        let (status, body) = server.ask("POST", "/v1/models/pets/learn", &headers, body.as_bytes()).unwrap();
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&body));
+        serde_json::from_slice::<serde_json::Value>(&body).unwrap()
+    };
+    for number in 0..20 {
+        assert_eq!(learn(&server, number)["learned"], number + 1);
+    }
+    // Every row has a class of its own, which costs more the more there are.
+    let long: Vec<String> = (0..N_LONG).map(|row| format!("{},{row},class number {row}", row % 5)).collect();
+    let long = format!("legs,weight,label\n{}\n", long.join("\n"));
+    let log = bench.path("models/pets.serve/1.log");
+    let length = std::fs::metadata(&log).unwrap().len();
+    let address = server.address.clone();
+    let client = std::thread::spawn(move || {
+        ask(&address, "POST", "/v1/models/pets/learn", "content-type: text/csv\r\n", long.as_bytes())
+    });
+    let began = Instant::now();
+    while std::fs::metadata(&log).unwrap().len() == length {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is not in the log");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let began = Instant::now();
+    assert_eq!(bench.run(&format!("kill -TERM {}", server.child.id())).code, Some(0));
+    let ended = loop {
+        assert!(began.elapsed() < DRAIN * 10, "it does not end");
+        if let Some(ended) = server.child.try_wait().unwrap() {
+            break ended;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let took = began.elapsed();
+    assert_eq!(ended.code(), Some(0), "a clean end, as an operator counts it");
+    // A busy machine has some time more.
+    assert!(took < DRAIN + Duration::from_secs(2), "{took:?}");
+    let is_acknowledged = client.join().unwrap().is_some_and(|(status, _)| status == 200);
+    let server = Server::start(&bench, &words);
+    // Rows that were not acknowledged may have been learned, as a whole or not at all.
+    let (_, answer) = server.ask("GET", "/v1/models/pets/evaluate", "", b"").unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    let learned = answer["learned"].as_u64().unwrap();
+    assert!(learned == 20 + N_LONG || learned == 20 && !is_acknowledged, "{learned}");
+    for number in 0..20 {
+        let again = learn(&server, number);
+        assert_eq!((&again["repeated"], again["learned"].as_u64()), (&true.into(), Some(number as u64 + 1)));
+    }
+}
+
+#[test]
+fn a_port_that_is_named_is_listened_on_and_reached_as_localhost() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    // The system names one that is free; another program may take it before the server does.
+    let (mut server, port) = (0..5)
+        .find_map(|_| {
+            let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let mut child = Command::new(env!("CARGO_BIN_EXE_rosenblatt"))
+                .args(["serve", "models", "--port", &free.to_string()])
+                .current_dir(bench.path(""))
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+            let server = Server { child, address: format!("127.0.0.1:{free}") };
+            (!line.is_empty()).then(|| {
+                assert!(line.contains(&format!("http://127.0.0.1:{free},")), "{line}");
+                (server, free)
+            })
+        })
+        .unwrap();
+    for (host, status) in [
+        (format!("localhost:{port}"), "200"),
+        ("localhost".to_owned(), "200"),
+        (format!("127.0.0.1:{port}"), "200"),
+        (format!("evil.example:{port}"), "403"),
+    ] {
+        // As a client does that is given the name.
+        let mut stream = TcpStream::connect(format!("localhost:{port}")).unwrap();
+        let head = format!("GET /v1/models HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{host}: {answer}");
+    }
+    server.child.kill().unwrap();
 }
 
 #[test]

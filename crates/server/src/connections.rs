@@ -5,8 +5,9 @@ use crate::config::Limits;
 use crate::metrics::Metrics;
 use crate::tls::Tls;
 use axum::Router;
-use axum::body::Body;
-use axum::http::Request;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, Request, Version, header};
+use hyper::body::{Frame, Incoming, SizeHint};
 #[cfg(not(feature = "tls"))]
 use hyper::server::conn::http1::Builder;
 #[cfg(feature = "tls")]
@@ -15,6 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 #[cfg(feature = "tls")]
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -192,6 +194,44 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 }
 
+/// A body that notes whether it was dropped before its end. The rest of it then stands where the next request would, so the
+/// connection ends, and the answer should say so: a client that reads it sends nothing more on it.
+struct Watched {
+    body: Incoming,
+    is_over: bool,
+    is_left: Arc<AtomicBool>,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_over |= matches!(polled, Poll::Ready(None));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if !self.is_over && !self.body.is_end_stream() {
+            self.is_left.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Answers connections until `stop` says so, then lets them end, for as long as that may take.
 pub(crate) async fn listen(
     listener: TcpListener,
@@ -283,8 +323,19 @@ where
         .max_header_list_size(HEAD_BYTES as u32)
         .max_concurrent_streams(128);
     let service = TowerToHyperService::new(router);
-    let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
-        hyper::service::Service::call(&service, request.map(Body::new))
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let is_left = Arc::<AtomicBool>::default();
+        // HTTP/2 ends a stream, and no connection.
+        let has_one_stream = request.version() < Version::HTTP_2;
+        let watched = |body| Body::new(Watched { body, is_over: false, is_left: Arc::clone(&is_left) });
+        let answered = hyper::service::Service::call(&service, request.map(watched));
+        async move {
+            let mut response = answered.await?;
+            if has_one_stream && is_left.load(Ordering::Relaxed) {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     let (metrics, is_answered) = (Arc::clone(&stream.metrics), Arc::clone(&stream.is_answered));
     let connection = builder.serve_connection(TokioIo::new(stream), service);

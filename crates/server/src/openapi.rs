@@ -65,16 +65,14 @@ fn parameters(route: &Route) -> Vec<Value> {
             json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}})
         })
         .collect();
-    let switch = |name: &str, what: &str| json!({"name": name, "in": "query", "description": what, "schema": {"type": "boolean"}});
-    if matches!(route.gives, Gives::Predictions | Gives::Explanations) {
-        all.push(switch("probabilities", "add the probability of every class"));
-        all.push(switch("scores", "add the scores"));
-    }
-    if route.gives == Gives::Explanations {
-        all.push(json!({"name": "top", "in": "query", "description": "how many features to list for the class and against it", "schema": {"type": "integer", "default": 5}}));
-    }
+    all.extend(route.words.iter().map(|word| {
+        let mut schema = json!({"type": word.kind});
+        if let Some(default) = word.default {
+            schema["default"] = json!(default);
+        }
+        json!({"name": word.name, "in": "query", "description": word.meaning, "schema": schema})
+    }));
     if route.gives == Gives::Receipt {
-        all.push(switch("grow-classes", "take in classes that the model has never seen; they are refused otherwise, unless the version or the server was set to take them in"));
         all.push(json!({"name": "Idempotency-Key", "in": "header", "description": "a request that is sent again with the same key is learned from once", "schema": {"type": "string", "maxLength": 200}}));
     }
     all
@@ -243,8 +241,9 @@ pub(crate) fn document() -> Value {
 
 /// What JSON Lines without a key come to.
 const BATCHES: &str = "A request is learned from as a whole or not at all, with one exception: uncompressed JSON Lines without an \
-    Idempotency-Key are learned batch by batch, while they come. They are answered with status 200 and JSON Lines: a receipt \
-    for each batch. If a batch is refused, nothing of it is learned, the last line is {\"problem\": ...}, and its \
+    Idempotency-Key are learned batch by batch, while they come. If the first is refused, the request is refused like any \
+    other. Otherwise they are answered with status 200 and JSON Lines: a receipt for each batch. If a later batch is refused, \
+    nothing of it is learned, the last line is {\"problem\": ...}, and its \
     \"rows-learned\" counts the rows of the batches before. With a key, JSON Lines are learned as a whole.";
 
 /// Groups of settings that say how a version goes on learning.

@@ -176,10 +176,6 @@ impl IntoResponse for Problem {
         if self.0.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // What was not read of a body is not waited for.
-        if matches!(self.0.code, "too-large" | "slow") {
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
         response.extensions_mut().insert(self);
         response
     }

@@ -5,7 +5,7 @@ use crate::access::{self, Scope, Tokens};
 use crate::answers::{self, Answers, Form, Wish as Asked};
 use crate::bodies::{self, Kind};
 use crate::config::Config;
-use crate::live::{Lesson, Receipt, Wish};
+use crate::live::{Lesson, Receipt, Wish, cut};
 use crate::metrics::{Gauge, Metrics};
 use crate::openapi;
 use crate::problem::{Json, Problem};
@@ -19,12 +19,13 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http_body_util::BodyExt;
 use rosenblatt::Task;
+use rosenblatt_data::closest;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -47,6 +48,8 @@ const LEAST_RATE: usize = 64 << 10;
 pub(crate) const PAGE: usize = 64 << 10;
 /// Answers of fewer bytes are not packed.
 const WORTH_PACKING: usize = 1400;
+/// How many reasons are listed on each side, if the query does not say.
+const N_REASONS: usize = 5;
 /// The longest idempotency key.
 const KEY_BYTES: usize = 200;
 
@@ -102,6 +105,35 @@ pub(crate) enum Gives {
     NewVersion,
 }
 
+/// A word that the query of a route may hold.
+pub(crate) struct Word {
+    pub(crate) name: &'static str,
+    /// Its type, as JSON Schema names it.
+    pub(crate) kind: &'static str,
+    pub(crate) default: Option<u64>,
+    pub(crate) meaning: &'static str,
+}
+
+impl Word {
+    const fn switch(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, kind: "boolean", default: None, meaning }
+    }
+}
+
+const PROBABILITIES: Word = Word::switch("probabilities", "add the probability of every class");
+const SCORES: Word = Word::switch("scores", "add the scores");
+const GROW_CLASSES: Word = Word::switch(
+    "grow-classes",
+    "take in classes that the model has never seen; they are refused otherwise, unless the version or the server was set to \
+     take them in",
+);
+const TOP: Word = Word {
+    name: "top",
+    kind: "integer",
+    default: Some(N_REASONS as u64),
+    meaning: "how many features to list for the class and against it",
+};
+
 /// One thing that a client can ask for.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
@@ -113,6 +145,8 @@ pub(crate) struct Route {
     pub(crate) scope: Option<Scope>,
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
+    /// What its query may hold; any other word is refused.
+    pub(crate) words: &'static [Word],
     pub(crate) summary: &'static str,
     handler: fn(MethodFilter) -> MethodRouter<Arc<App>>,
 }
@@ -123,7 +157,7 @@ const LEARN: Option<Scope> = Some(Scope::Learn);
 const ADMIN: Option<Scope> = Some(Scope::Admin);
 
 macro_rules! routes {
-    ($($method:ident $path:literal $deed:literal $scope:ident $takes:ident $gives:ident $handler:ident $summary:literal)*) => {
+    ($($method:ident $path:literal $deed:literal $scope:ident $takes:ident $gives:ident [$($word:ident)*] $handler:ident $summary:literal)*) => {
         &[$(Route {
             method: stringify!($method),
             filter: MethodFilter::$method,
@@ -132,41 +166,43 @@ macro_rules! routes {
             scope: $scope,
             takes: Takes::$takes,
             gives: Gives::$gives,
+            words: &[$($word),*],
             summary: $summary,
             handler: |filter| on(filter, $handler),
         }),*]
     };
 }
 
-/// Every route: the router, the scopes, the counts, the description and the page are made from this table. HEAD is GET.
+/// Every route: the router, the scopes, the words of queries, the counts, the description and the page are made from this
+/// table. HEAD is GET.
 #[rustfmt::skip]
 pub(crate) const ROUTES: &[Route] = routes! {
-    GET "/healthz" "other" OPEN Nothing Text alive "Whether the process answers"
-    GET "/readyz" "other" OPEN Nothing Json ready "Whether every model can be served"
-    GET "/metrics" "other" PREDICT Nothing Text metrics "Counts, in Prometheus' words"
-    GET "/openapi.json" "other" OPEN Nothing Json description "This description"
-    GET "/docs" "other" OPEN Nothing Page page "The documentation, as a page"
-    GET "/v1/models" "other" PREDICT Nothing Json list "All models"
-    GET "/v1/models/{name}" "other" PREDICT Nothing Json describe "What a model is"
-    PUT "/v1/models/{name}" "admin" ADMIN ModelFile NewVersion put "Save a model file, as a new model or a new version"
-    POST "/v1/models/{name}/predict" "predict" PREDICT Rows Predictions predict "A class or a number for every row"
-    POST "/v1/models/{name}/explain" "explain" PREDICT Rows Explanations explain "The features that speak for and against"
-    POST "/v1/models/{name}/learn" "learn" LEARN LabelledRows Receipt learn "Learn from rows with labels"
-    GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json progress "The progressive error of what was learned"
-    POST "/v1/models/{name}/evaluate" "evaluate" PREDICT LabelledRows Json evaluate "The error on rows with labels"
-    GET "/v1/models/{name}/file" "admin" ADMIN Nothing ModelFile file "The model file, with all that was learned"
-    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Versions versions "All versions that are kept"
-    POST "/v1/models/{name}/versions" "admin" ADMIN Making NewVersion new_version "A new version of what was learned, or of an older one"
-    GET "/v1/models/{name}/versions/{version}/file" "admin" ADMIN Nothing ModelFile version_file "The model file of a version"
-    GET "/v2" "other" OPEN Nothing Json server_metadata "The server, as the Open Inference Protocol has it"
-    GET "/v2/health/live" "other" OPEN Nothing Json live "Whether the process answers"
-    GET "/v2/health/ready" "other" OPEN Nothing Json ready "Whether every model can be served"
-    GET "/v2/models/{name}" "other" PREDICT Nothing Json metadata "Inputs and outputs of a model"
-    GET "/v2/models/{name}/ready" "other" PREDICT Nothing Json model_ready "Whether a model can be served"
-    POST "/v2/models/{name}/infer" "infer" PREDICT Inference Json infer "A class or a number for every row, by tensors"
-    GET "/v2/models/{name}/versions/{version}" "other" PREDICT Nothing Json metadata "Inputs and outputs of the version served"
-    GET "/v2/models/{name}/versions/{version}/ready" "other" PREDICT Nothing Json model_ready "Whether a version is served"
-    POST "/v2/models/{name}/versions/{version}/infer" "infer" PREDICT Inference Json infer "The same, of the version served"
+    GET "/healthz" "other" OPEN Nothing Text [] alive "Whether the process answers"
+    GET "/readyz" "other" OPEN Nothing Json [] ready "Whether every model can be served"
+    GET "/metrics" "other" PREDICT Nothing Text [] metrics "Counts, in Prometheus' words"
+    GET "/openapi.json" "other" OPEN Nothing Json [] description "This description"
+    GET "/docs" "other" OPEN Nothing Page [] page "The documentation, as a page"
+    GET "/v1/models" "other" PREDICT Nothing Json [] list "All models"
+    GET "/v1/models/{name}" "other" PREDICT Nothing Json [] describe "What a model is"
+    PUT "/v1/models/{name}" "admin" ADMIN ModelFile NewVersion [] put "Save a model file, as a new model or a new version"
+    POST "/v1/models/{name}/predict" "predict" PREDICT Rows Predictions [PROBABILITIES SCORES] predict "A class or a number for every row"
+    POST "/v1/models/{name}/explain" "explain" PREDICT Rows Explanations [PROBABILITIES SCORES TOP] explain "The features that speak for and against"
+    POST "/v1/models/{name}/learn" "learn" LEARN LabelledRows Receipt [GROW_CLASSES] learn "Learn from rows with labels"
+    GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json [] progress "The progressive error of what was learned"
+    POST "/v1/models/{name}/evaluate" "evaluate" PREDICT LabelledRows Json [] evaluate "The error on rows with labels"
+    GET "/v1/models/{name}/file" "admin" ADMIN Nothing ModelFile [] file "The model file, with all that was learned"
+    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Versions [] versions "All versions that are kept"
+    POST "/v1/models/{name}/versions" "admin" ADMIN Making NewVersion [] new_version "A new version of what was learned, or of an older one"
+    GET "/v1/models/{name}/versions/{version}/file" "admin" ADMIN Nothing ModelFile [] version_file "The model file of a version"
+    GET "/v2" "other" OPEN Nothing Json [] server_metadata "The server, as the Open Inference Protocol has it"
+    GET "/v2/health/live" "other" OPEN Nothing Json [] live "Whether the process answers"
+    GET "/v2/health/ready" "other" OPEN Nothing Json [] ready "Whether every model can be served"
+    GET "/v2/models/{name}" "other" PREDICT Nothing Json [] metadata "Inputs and outputs of a model"
+    GET "/v2/models/{name}/ready" "other" PREDICT Nothing Json [] model_ready "Whether a model can be served"
+    POST "/v2/models/{name}/infer" "infer" PREDICT Inference Json [] infer "A class or a number for every row, by tensors"
+    GET "/v2/models/{name}/versions/{version}" "other" PREDICT Nothing Json [] metadata "Inputs and outputs of the version served"
+    GET "/v2/models/{name}/versions/{version}/ready" "other" PREDICT Nothing Json [] model_ready "Whether a version is served"
+    POST "/v2/models/{name}/versions/{version}/infer" "infer" PREDICT Inference Json [] infer "The same, of the version served"
 };
 
 /// Routes that answer while the server is being stopped.
@@ -208,7 +244,9 @@ async fn guarded<F: Future<Output = Response>>(
     let is_alive = route.is_some_and(|route| LIVENESS.contains(&route.path));
     let is_inference = request.uri().path().starts_with("/v2");
     let (packing, uri) = (packing(request.headers()), request.uri().clone());
-    let mut response = if let Err(problem) = admit(&app, &request, scope, is_alive) {
+    let admitted = admit(&app, &request, scope, is_alive)
+        .and_then(|()| route.map_or(Ok(()), |route| check_words(route.words, request.uri())));
+    let mut response = if let Err(problem) = admitted {
         problem.into_response()
     } else {
         let _counted = app.metrics.in_flight();
@@ -404,8 +442,8 @@ async fn work<T: Send + 'static>(
 }
 
 /// The words of the query, each with its value. A word without one is a switch.
-fn words(request: &Request) -> impl Iterator<Item = (&str, &str)> {
-    let parts = request.uri().query().unwrap_or_default().split('&').filter(|part| !part.is_empty());
+fn words(uri: &Uri) -> impl Iterator<Item = (&str, &str)> {
+    let parts = uri.query().unwrap_or_default().split('&').filter(|part| !part.is_empty());
     parts.map(|part| part.split_once('=').unwrap_or((part, "true")))
 }
 
@@ -417,23 +455,39 @@ fn switch(name: &str, value: &str) -> Result<bool, Problem> {
     }
 }
 
-fn unknown_word(help: &str) -> Problem {
-    Problem::new("bad-request", "the query holds a word that is not known").with_help(help)
+/// Refuses a word of the query that the route does not know: without that, a slip would change nothing in silence.
+fn check_words(known: &[Word], uri: &Uri) -> Result<(), Problem> {
+    let names = || known.iter().map(|word| word.name);
+    let Some((unknown, _)) = words(uri).find(|(name, _)| names().all(|known| known != *name)) else {
+        return Ok(());
+    };
+    let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+    let listed = match listed.as_slice() {
+        [] => "this path takes no query".to_owned(),
+        _ => format!("this path knows {}", listed.join(", ")),
+    };
+    let help = match closest(unknown, names()) {
+        Some(meant) => format!("did you mean `{meant}`? {listed}"),
+        None => listed,
+    };
+    let message = format!("the query has an unknown word, `{}`", cut(unknown));
+    Err(Problem::new("bad-request", message).with_help(help))
 }
 
 /// What the query asks for.
 fn asked(request: &Request, explain: bool) -> Result<Asked, Problem> {
-    let mut asked = Asked { explain: explain.then_some(5), ..Asked::default() };
-    for (name, value) in words(request) {
+    let mut asked = Asked { explain: explain.then_some(N_REASONS), ..Asked::default() };
+    for (name, value) in words(request.uri()) {
         match name {
             "probabilities" => asked.probabilities = switch(name, value)?,
             "scores" => asked.scores = switch(name, value)?,
-            "top" if explain => {
+            "top" => {
                 let most =
                     value.parse().map_err(|_| Problem::new("bad-request", "`top` should be a number"))?;
                 asked.explain = Some(most);
             }
-            _ => return Err(unknown_word("ask for probabilities, scores, and top with reasons")),
+            // The table of routes admits no other.
+            _ => {}
         }
     }
     Ok(asked)
@@ -586,11 +640,8 @@ pub(crate) fn may_write(app: &App) -> Result<(), Problem> {
 async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     may_write(&app)?;
     let mut grow = None;
-    for (name, value) in words(&request) {
-        match name {
-            "grow-classes" => grow = Some(switch(name, value)?),
-            _ => return Err(unknown_word("grow-classes is the one that is known")),
-        }
+    for (name, value) in words(request.uri()) {
+        grow = Some(switch(name, value)?);
     }
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
@@ -604,7 +655,7 @@ async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> An
     app.registry.current(&name)?;
     let kind = kind(&headers)?;
     if kind == Kind::JsonLines && key.is_empty() && !headers.contains_key(header::CONTENT_ENCODING) {
-        return Ok(streams::lessons(app, name, body, grow));
+        return streams::lessons(app, name, body, grow).await;
     }
     // What waits to be learned from has its place for as long as it waits.
     let bytes = Arc::new(whole(&app, &headers, body).await?);
@@ -826,8 +877,10 @@ async fn new_version(State(app): Shared, At(name): At<String>, request: Request)
         serde_json::from_slice(&held.bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?
     };
     let way = Way { learning: making.learning, blank: making.blank, grow_classes: making.grow_classes };
-    if let Some(options) = &way.learning {
-        rosenblatt::Spec::new(options.options().clone())?;
+    if way.learning.is_some() {
+        let recipe = way.recipe();
+        recipe.check_online().map_err(|error| Problem::new("bad-body", error.to_string()))?;
+        recipe.online_spec()?;
     }
     let source = making.of.map_or(Source::Learned, Source::Old);
     let (number, is_new) = work(true, move || app.registry.add(&slot, &source, way)).await?;
@@ -922,7 +975,7 @@ async fn infer(State(app): Shared, At(named): At<Named>, request: Request) -> An
         let inference = Inference::parse(&held.bytes, head)?;
         let published = version.published();
         let model = &published.model;
-        let data = bodies::rows_to_predict(model, &inference.rows, &app.config.limits)?;
+        let data = bodies::rows_to_predict(model, &inference.rows(model)?, &app.config.limits)?;
         let answers = Answers::new(&version, &published, &data, inference.wish(model)?)?;
         app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
         let inferred = inference.answer(&named.name, version.entry.version, model, &answers)?;

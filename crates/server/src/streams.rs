@@ -162,28 +162,27 @@ fn answer(app: &App, name: &str, bytes: &[u8], wish: Wish) -> Result<Vec<u8>, Pr
     Ok(written)
 }
 
-/// A receipt for every piece that was learned from.
-pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool>) -> Response {
+/// A receipt for every piece that was learned from. If the first is refused, nothing was learned, and the request is refused
+/// like any other.
+pub(crate) async fn lessons(
+    app: Arc<App>,
+    name: String,
+    body: Body,
+    grow: Option<bool>,
+) -> Result<Response, Problem> {
+    let mut lines = Lines::new(&app, body);
+    let mut next = Ok(next_lesson(&app, &name, &mut lines, grow).await?);
     let (send, pieces) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
-        let mut lines = Lines::new(&app, body);
         let mut n_learned = 0;
         loop {
-            let n_lines = lines.n_before;
-            let learned = match lines.next(&app).await {
+            let (piece, is_last) = match next {
                 Ok(None) => return,
-                Ok(Some((bytes, before))) => {
-                    lesson(&app, &name, bytes, grow).await.map_err(|problem| problem.behind(before))
-                }
-                Err(problem) => Err(problem),
-            };
-            let (piece, is_last) = match learned {
-                Ok((receipt, n_rows)) => {
+                Ok(Some((receipt, n_rows))) => {
                     n_learned += n_rows;
                     (Bytes::from(format!("{receipt}\n")), false)
                 }
                 Err(problem) => {
-                    let problem = problem.amid(n_learned, n_lines + 1);
                     app.refused("learn", &name, &problem);
                     (last_line(&problem), true)
                 }
@@ -191,9 +190,24 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool
             if send.send(piece).await.is_err() || is_last {
                 return;
             }
+            let n_lines = lines.n_before;
+            let learned = next_lesson(&app, &name, &mut lines, grow).await;
+            next = learned.map_err(|problem: Problem| problem.amid(n_learned, n_lines + 1));
         }
     });
-    streamed(pieces)
+    Ok(streamed(pieces))
+}
+
+/// Has the lines learned that have come since; nothing at the end.
+async fn next_lesson(
+    app: &Arc<App>,
+    name: &str,
+    lines: &mut Lines,
+    grow: Option<bool>,
+) -> Result<Option<(Value, u64)>, Problem> {
+    let Some((bytes, before)) = lines.next(app).await? else { return Ok(None) };
+    let learned = lesson(app, name, bytes, grow).await.map_err(|problem| problem.behind(before));
+    learned.map(Some)
 }
 
 async fn lesson(

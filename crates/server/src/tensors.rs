@@ -1,15 +1,18 @@
 //! The Open Inference Protocol: rows as tensors, by name, in JSON or as raw bytes after it.
 //!
-//! One tensor of two dimensions holds whole rows; tensors of one dimension hold a column each; one tensor of bytes holds
-//! texts. All become lines of a format that the data crate reads.
+//! One tensor of two dimensions, `rows`, holds whole rows; tensors of one dimension hold the column each that they are called
+//! after; one tensor of bytes, `text`, holds texts. Metadata says which of these a model takes, and a tensor of another name
+//! or of another kind of values is refused. All become lines of a format that the data crate reads.
 
 use crate::answers::{Answers, Wish};
+use crate::live::cut;
 use crate::problem::Problem;
 use rosenblatt::{Model, Task};
-use rosenblatt_data::ColumnKind;
+use rosenblatt_data::{ColumnKind, closest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 #[derive(Deserialize)]
@@ -45,10 +48,103 @@ fn bad(message: impl Into<String>) -> Problem {
     Problem::new("bad-body", message)
 }
 
+/// The type of texts.
+const BYTES: &str = "BYTES";
+/// The types of numbers.
+const NUMBERS: [&str; 11] =
+    ["FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8", "BOOL"];
+
+/// As many inputs as a message lists.
+const NAMED: usize = 20;
+
+/// What a tensor that a model takes has in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Whole rows, this many numbers each.
+    Rows(usize),
+    Texts,
+    /// A column of numbers, or of names.
+    Numbers,
+    Names,
+}
+
+/// A tensor that a model takes.
+struct Input<'a> {
+    name: &'a str,
+    holds: Holds,
+}
+
+impl Input<'_> {
+    fn datatype(&self) -> &'static str {
+        match self.holds {
+            Holds::Rows(_) | Holds::Numbers => "FP64",
+            Holds::Texts | Holds::Names => BYTES,
+        }
+    }
+
+    /// Its sides, of which the first is the number of rows.
+    fn shape(&self) -> Value {
+        match self.holds {
+            Holds::Rows(width) => json!([-1, width]),
+            _ => json!([-1]),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({"name": self.name, "datatype": self.datatype(), "shape": self.shape()})
+    }
+
+    /// Whether such a tensor can be read as this input.
+    fn suits(&self, given: &Given) -> bool {
+        let is_text = given.datatype == BYTES;
+        let is_kind = match self.holds {
+            Holds::Rows(_) | Holds::Numbers => !is_text,
+            Holds::Texts => is_text,
+            // A name may be written as a number.
+            Holds::Names => true,
+        };
+        // A column may come as a table of one.
+        let is_column = matches!(given.shape.as_slice(), [_] | [_, 1]);
+        is_kind && if matches!(self.holds, Holds::Rows(_)) { given.shape.len() == 2 } else { is_column }
+    }
+}
+
+/// What a model takes, as metadata has it, and its columns, in which rows of numbers may come as well.
+fn inputs(model: &Model) -> (Vec<Input<'_>>, Vec<Input<'_>>) {
+    if model.task() == Task::Tags {
+        // A sentence is no tensor.
+        return (Vec::new(), Vec::new());
+    }
+    let schema = model.schema();
+    if schema.is_some_and(|schema| schema.text.is_some()) {
+        return (vec![Input { name: "text", holds: Holds::Texts }], Vec::new());
+    }
+    let columns = schema.map(|schema| schema.columns.as_slice()).unwrap_or_default();
+    let of_columns: Vec<Input<'_>> = columns
+        .iter()
+        .map(|column| match column.kind {
+            ColumnKind::Number { .. } => Input { name: &column.name, holds: Holds::Numbers },
+            _ => Input { name: &column.name, holds: Holds::Names },
+        })
+        .collect();
+    if of_columns.iter().any(|column| column.holds == Holds::Names) {
+        return (of_columns, Vec::new());
+    }
+    let width = if columns.is_empty() { model.width() } else { columns.len() };
+    (vec![Input { name: "rows", holds: Holds::Rows(width) }], of_columns)
+}
+
+/// A tensor of a request, with its values as JSON texts.
+struct Given {
+    name: String,
+    shape: Vec<usize>,
+    datatype: String,
+    values: Vec<String>,
+}
+
 /// A request, taken apart.
 pub struct Inference {
-    /// The rows, each in JSON.
-    pub rows: Vec<String>,
+    tensors: Vec<Given>,
     id: Option<String>,
     outputs: Vec<(String, bool)>,
     binary: bool,
@@ -82,9 +178,23 @@ fn values(tensor: &Tensor, raw: &mut &[u8], most: usize) -> Result<Vec<String>, 
         if found.len() != n_values {
             return Err(bad(format!(
                 "tensor `{}` has {} values, expected {n_values}",
-                tensor.name,
+                cut(&tensor.name),
                 found.len()
             )));
+        }
+        let is_of_type = |value: &&String| match tensor.datatype.as_str() {
+            BYTES => value.starts_with('"'),
+            "BOOL" => matches!(value.as_str(), "true" | "false" | "null"),
+            // A value that is missing is null.
+            _ => {
+                value.starts_with('-')
+                    || value.starts_with(|one: char| one.is_ascii_digit())
+                    || *value == "null"
+            }
+        };
+        if let Some(value) = found.iter().find(|value| !is_of_type(value)) {
+            let (name, datatype, value) = (cut(&tensor.name), &tensor.datatype, cut(value));
+            return Err(bad(format!("tensor `{name}` has type {datatype}, and a value of it is {value}")));
         }
         return Ok(found);
     };
@@ -103,11 +213,15 @@ fn values(tensor: &Tensor, raw: &mut &[u8], most: usize) -> Result<Vec<String>, 
         "UINT16" => numbers(bytes, |bits| u16::from_le_bytes(bits).to_string()),
         "UINT8" => numbers(bytes, |bits| u8::from_le_bytes(bits).to_string()),
         "BOOL" => numbers(bytes, |[byte]| (byte != 0).to_string()),
-        "BYTES" => texts(bytes)?,
-        _ => return Err(bad(format!("tensor `{}` has a type that is not supported", tensor.name))),
+        BYTES => texts(bytes)?,
+        _ => return Err(bad("a tensor has a type that is not supported")),
     };
     if found.len() != n_values {
-        return Err(bad(format!("tensor `{}` has {} values, expected {n_values}", tensor.name, found.len())));
+        return Err(bad(format!(
+            "tensor `{}` has {} values, expected {n_values}",
+            cut(&tensor.name),
+            found.len()
+        )));
     }
     Ok(found)
 }
@@ -139,6 +253,38 @@ fn flatten(text: &str, found: &mut Vec<String>, depth: usize) -> Result<(), Prob
     items.iter().try_for_each(|item| flatten(item.get(), found, depth + 1))
 }
 
+/// Why a tensor is refused whose name the model does not know, with those that it does.
+fn unknown_input(name: &str, documented: &[Input<'_>], columns: &[Input<'_>]) -> Problem {
+    let names = documented.iter().chain(columns).map(|input| input.name);
+    let meant =
+        closest(name, names).map_or_else(String::new, |meant| format!("did you mean `{}`? ", cut(meant)));
+    let described =
+        |input: &Input<'_>| format!("`{}` ({} {})", cut(input.name), input.datatype(), input.shape());
+    let listed: Vec<String> = documented.iter().take(NAMED).map(described).collect();
+    let more = if documented.len() > NAMED { ", and more" } else { "" };
+    let or_columns = if columns.is_empty() { "" } else { ", or a tensor for each column" };
+    let help =
+        format!("{meant}the model takes {}{more}{or_columns}; see GET /v2/models/NAME", listed.join(", "));
+    bad(format!("the model has no input `{}`", cut(name))).with_help(help)
+}
+
+/// Rows of tensors that hold a column each.
+fn by_columns(tensors: &[Given]) -> Result<Vec<String>, Problem> {
+    let n_rows = tensors.first().map_or(0, |tensor| tensor.values.len());
+    let mut rows = vec![String::from("{"); n_rows];
+    for (place, tensor) in tensors.iter().enumerate() {
+        if tensor.values.len() != n_rows {
+            return Err(bad("tensors that are columns have one value a row each"));
+        }
+        for (row, value) in rows.iter_mut().zip(&tensor.values) {
+            let comma = if place > 0 { "," } else { "" };
+            // Writing to a string cannot fail.
+            let _ = write!(row, "{comma}{}:{value}", json!(tensor.name));
+        }
+    }
+    Ok(rows.into_iter().map(|row| row + "}").collect())
+}
+
 impl Inference {
     /// Takes a body apart, of which the first `head` bytes are JSON, or all of it.
     pub fn parse(bytes: &[u8], head: Option<usize>) -> Result<Self, Problem> {
@@ -151,33 +297,24 @@ impl Inference {
         let most = bytes.len();
         let is_on =
             |parameters: &Value, name: &str| parameters.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let rows = match request.inputs.as_slice() {
-            [] => return Err(bad("there are no inputs")),
-            [tensor] if tensor.shape.len() == 2 && tensor.datatype != "BYTES" => {
-                let values = values(tensor, &mut raw, most)?;
-                let rows = values.chunks(tensor.shape[1].max(1)).map(|row| format!("[{}]", row.join(",")));
-                rows.collect::<Vec<_>>()
+        if request.inputs.is_empty() {
+            return Err(bad("there are no inputs"));
+        }
+        let tensors = request.inputs.into_iter().map(|tensor| {
+            if tensor.datatype != BYTES && !NUMBERS.contains(&tensor.datatype.as_str()) {
+                let (name, datatype) = (cut(&tensor.name), cut(&tensor.datatype));
+                let message = format!("tensor `{name}` has type `{datatype}`, which is not supported");
+                return Err(
+                    bad(message).with_help(format!("send {}, or {BYTES} for texts", NUMBERS.join(", ")))
+                );
             }
-            [tensor] if tensor.datatype == "BYTES" => values(tensor, &mut raw, most)?,
-            tensors => {
-                let n_rows = tensors[0].shape.first().copied().unwrap_or(0);
-                let mut rows = vec![String::from("{"); n_rows.min(most)];
-                for (place, tensor) in tensors.iter().enumerate() {
-                    let values = values(tensor, &mut raw, most)?;
-                    if values.len() != rows.len() {
-                        return Err(bad("tensors that are columns have one value a row each"));
-                    }
-                    for (row, value) in rows.iter_mut().zip(values) {
-                        let comma = if place > 0 { "," } else { "" };
-                        // Writing to a string cannot fail.
-                        let _ = write!(row, "{comma}{}:{value}", json!(tensor.name));
-                    }
-                }
-                rows.into_iter().map(|row| row + "}").collect()
-            }
-        };
+            let values = values(&tensor, &mut raw, most)?;
+            let Tensor { name, shape, datatype, .. } = tensor;
+            Ok(Given { name, shape, datatype, values })
+        });
+        let tensors = tensors.collect::<Result<Vec<_>, Problem>>()?;
         Ok(Self {
-            rows,
+            tensors,
             id: request.id,
             binary: is_on(&request.parameters, "binary_data_output"),
             outputs: request
@@ -186,6 +323,47 @@ impl Inference {
                 .map(|output| (output.name.clone(), is_on(&output.parameters, "binary_data")))
                 .collect(),
         })
+    }
+
+    /// The rows, each in JSON; an error where the model takes no such tensors.
+    pub fn rows(&self, model: &Model) -> Result<Vec<String>, Problem> {
+        if model.task() == Task::Tags {
+            model.check_task(Task::Classes)?;
+        }
+        let (documented, columns) = inputs(model);
+        let known: HashMap<&str, &Input<'_>> =
+            columns.iter().chain(&documented).map(|input| (input.name, input)).collect();
+        let mut found: HashMap<&str, &Input<'_>> = HashMap::new();
+        for tensor in &self.tensors {
+            let Some(&input) = known.get(tensor.name.as_str()) else {
+                return Err(unknown_input(&tensor.name, &documented, &columns));
+            };
+            let name = cut(&tensor.name);
+            if !input.suits(tensor) {
+                let (was, shape) = (&tensor.datatype, &tensor.shape);
+                let (datatype, sides) = (input.datatype(), input.shape());
+                let message =
+                    format!("tensor `{name}` is {was} {shape:?}, and the model takes {datatype} {sides}");
+                return Err(bad(message).with_help("see GET /v2/models/NAME"));
+            }
+            if found.insert(input.name, input).is_some() {
+                return Err(bad(format!("tensor `{name}` is there twice")));
+            }
+        }
+        let whole = found.values().find(|input| matches!(input.holds, Holds::Rows(_) | Holds::Texts));
+        match (whole, self.tensors.as_slice()) {
+            (None, tensors) => by_columns(tensors),
+            (Some(input), [tensor]) => Ok(match input.holds {
+                Holds::Texts => tensor.values.clone(),
+                _ => {
+                    let rows = tensor.values.chunks(tensor.shape[1].max(1));
+                    rows.map(|row| format!("[{}]", row.join(","))).collect()
+                }
+            }),
+            (Some(input), _) => {
+                Err(bad(format!("tensor `{}` holds whole rows, and should be the only one", input.name)))
+            }
+        }
     }
 
     /// What must be asked of the model.
@@ -272,24 +450,9 @@ impl Inference {
 pub(crate) fn metadata(name: &str, versions: &[u64], model: &Model) -> Value {
     let versions: Vec<String> = versions.iter().map(u64::to_string).collect();
     if model.task() == Task::Tags {
-        // A sentence is no tensor.
         return json!({"name": name, "versions": versions, "platform": "rosenblatt", "inputs": [], "outputs": []});
     }
-    let schema = model.schema();
-    let columns = schema.map(|schema| schema.columns.as_slice()).unwrap_or_default();
-    let is_number = |kind: &ColumnKind| matches!(kind, ColumnKind::Number { .. });
-    let inputs = if schema.is_some_and(|schema| schema.text.is_some()) {
-        json!([{"name": "text", "datatype": "BYTES", "shape": [-1]}])
-    } else if columns.iter().all(|column| is_number(&column.kind)) {
-        let width = if columns.is_empty() { model.width() } else { columns.len() };
-        json!([{"name": "rows", "datatype": "FP64", "shape": [-1, width]}])
-    } else {
-        let datatype = |kind| if is_number(kind) { "FP64" } else { "BYTES" };
-        columns
-            .iter()
-            .map(|column| json!({"name": column.name, "datatype": datatype(&column.kind), "shape": [-1]}))
-            .collect()
-    };
+    let inputs: Vec<Value> = inputs(model).0.iter().map(Input::to_json).collect();
     let n_outputs = if model.labels().len() == 2 {
         1
     } else {

@@ -505,6 +505,160 @@ fn a_refused_batch_tells_what_was_learned_before_it() {
 }
 
 #[test]
+fn json_lines_of_which_nothing_is_learned_are_refused_like_any_request() {
+    let bench = Bench::with(&[("pets", pets())], |config| config.limits.rows = 2);
+    let learn = "/v1/models/pets/learn";
+    let line = |label: &str| format!("{{\"legs\": 4, \"weight\": 4{label}}}\n");
+    let good = line(", \"label\": \"cat\"");
+    let asked = [("application/x-ndjson", ""), ("application/x-ndjson", "a key")];
+    for label in [", \"label\": null", ", \"label\": \"\"", ""] {
+        for (before, after) in [("", ""), (good.as_str(), ""), ("", good.as_str())] {
+            for (kind, key) in asked {
+                let mut headers = vec![("content-type", kind)];
+                headers.extend((!key.is_empty()).then_some(("idempotency-key", key)));
+                let body = [before, &line(label), after].concat();
+                let answer = ask(bench.address, "POST", learn, &headers, body.as_bytes());
+                let (status, value) = (answer.status, answer.value());
+                assert_eq!((status, answer.code().as_str()), (422, "bad-rows"), "{body}: {value}");
+                assert!(value["detail"].as_str().unwrap().contains("label"), "{body}: {value}");
+                // A label that is not there at all has no place, where no row has one.
+                if !label.is_empty() {
+                    let expected = before.lines().count() as u64 + 1;
+                    assert_eq!(value["line"], expected, "{body}: {value}");
+                    assert!(value["column"].as_u64().is_some(), "{body}: {value}");
+                }
+                assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0, "{body}");
+            }
+        }
+    }
+    // After a batch that was learned, the last line says what is wrong with the next one.
+    let body = good.repeat(2) + &line(", \"label\": null");
+    let answer = bench.post(learn, "application/x-ndjson", &body).ok().text();
+    let last: Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+    let problem = &last["problem"];
+    assert_eq!((problem["line"].as_u64(), problem["rows-learned"].as_u64()), (Some(3), Some(2)), "{answer}");
+    soon("one batch is learned", || bench.get("/v1/models/pets/evaluate").ok().value()["learned"] == 2);
+}
+
+#[test]
+fn settings_that_mean_nothing_online_are_refused_by_name_and_no_version_is_made() {
+    let mut bench = Bench::new(&[("pets", pets())]);
+    let versions = "/v1/models/pets/versions";
+    for (name, learning) in [
+        ("epochs", r#"{"epochs": 3}"#),
+        // What is written down is meant, even if it is as the default is.
+        ("epochs", r#"{"algorithm": "pa1", "epochs": 20}"#),
+        ("order", r#"{"order": "shuffle-once"}"#),
+        ("max-updates", r#"{"max-updates": 9}"#),
+        ("stop-when-clean", r#"{"stop-when-clean": false}"#),
+        ("validation", r#"{"validation": {"patience": 3}}"#),
+        ("patience", r#"{"validation": {"patience": 3}}"#),
+        ("validation", r#"{"validation": null}"#),
+        ("ratchet", r#"{"readout": "pocket", "ratchet": false}"#),
+        ("costs", r#"{"costs": {"given": {"cat": 3}}}"#),
+    ] {
+        let answer = bench.json(versions, &format!("{{\"blank\": true, \"learning\": {learning}}}"));
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, "bad-body"),
+            "{learning}: {}",
+            answer.text()
+        );
+        let detail = answer.value()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(name) && detail.contains("online"), "{learning}: {detail}");
+    }
+    for (learning, expected) in [
+        // Rules that need all rows, and weights that follow from them.
+        (r#"{"algorithm": "minover"}"#, "online"),
+        (r#"{"class-weights": "balanced"}"#, "class-weights"),
+        (r#"{"epoch": 3}"#, "epoch"),
+    ] {
+        let answer = bench.json(versions, &format!("{{\"blank\": true, \"learning\": {learning}}}"));
+        assert!((400..500).contains(&answer.status), "{learning}: {}", answer.text());
+        assert!(answer.value()["detail"].as_str().unwrap().contains(expected), "{}", answer.text());
+    }
+    assert_eq!(bench.get(versions).ok().value()["versions"].as_array().unwrap().len(), 1);
+    let heeded = r#"{"blank": true, "learning": {"algorithm": "pa1", "params": {"C": 0.5}, "seed": 7}}"#;
+    assert_eq!(bench.json(versions, heeded).ok().value()["version"], 2);
+    // A version of an older server, which took such settings, goes on.
+    bench.stop();
+    let list = bench.folder.join("pets.serve/manifest.json");
+    let written: Value = serde_json::from_slice(&std::fs::read(&list).unwrap()).unwrap();
+    let mut old = written["manifest"].clone();
+    old["versions"][1]["learning"]["epochs"] = 3.into();
+    std::fs::write(&list, old.to_string()).unwrap();
+    std::fs::remove_file(bench.folder.join("pets.serve/manifest.copy.json")).unwrap();
+    let bench = Bench::at(&bench.folder.clone(), |_| {});
+    assert_eq!(bench.post("/v1/models/pets/learn", "text/csv", PETS).ok().value()["version"], 2);
+}
+
+#[test]
+fn tensors_have_the_names_and_the_kinds_of_values_that_metadata_lists() {
+    let sms = model_of("sms-spam.tsv", perceptron());
+    let bench = Bench::new(&[("pets", pets()), ("sms", sms), ("houses", houses().0)]);
+    let text = r#"{"name": "text", "shape": [1], "datatype": "BYTES", "data": ["free prize"]}"#;
+    let rows = r#"{"name": "rows", "shape": [1, 2], "datatype": "FP64", "data": [4, 4]}"#;
+    let column = |name: &str, datatype: &str, data: &str| {
+        format!(r#"{{"name": "{name}", "shape": [1], "datatype": "{datatype}", "data": [{data}]}}"#)
+    };
+    let (legs, weight) = (column("legs", "FP64", "4"), column("weight", "INT32", "4"));
+    let (rooms, age) = (column("rooms", "FP64", "5"), column("age", "FP64", "10"));
+    let garden = column("garden", "BYTES", "\"yes\"");
+    let infer = |model: &str, inputs: &[&str]| {
+        let body = format!("{{\"inputs\": [{}]}}", inputs.join(", "));
+        bench.json(&format!("/v2/models/{model}/infer"), &body)
+    };
+    // What metadata lists is taken, and so is a table by its columns.
+    infer("pets", &[rows]).ok();
+    infer("pets", &[&legs, &weight]).ok();
+    infer("sms", &[text]).ok();
+    infer("sms", &[&text.replace("[1]", "[1, 1]")]).ok();
+    infer("houses", &[&rooms, &garden, &age]).ok();
+    for (model, inputs, expected) in [
+        (
+            "pets",
+            vec![rows.replace("\"rows\"", "\"input-0\"")],
+            ["no input `input-0`", "`rows` (FP64 [-1,2])"],
+        ),
+        ("pets", vec![rows.replace("\"rows\"", "\"row\"")], ["no input `row`", "did you mean `rows`?"]),
+        ("pets", vec![text.to_owned()], ["no input `text`", "`rows` (FP64 [-1,2])"]),
+        ("pets", vec![rows.to_owned(), legs.clone()], ["`rows` holds whole rows", "the only one"]),
+        ("pets", vec![legs.clone(), legs.clone()], ["`legs`", "twice"]),
+        (
+            "pets",
+            vec![legs.clone(), column("label", "BYTES", "\"cat\"")],
+            ["no input `label`", "a tensor for each column"],
+        ),
+        ("pets", vec![column("legs", "BYTES", "\"4\""), weight], ["`legs` is BYTES", "takes FP64"]),
+        (
+            "pets",
+            vec![rows.replace("FP64", "BYTES").replace("[4, 4]", "[\"4\", \"4\"]")],
+            ["`rows` is BYTES", "FP64 [-1,2]"],
+        ),
+        ("pets", vec![rows.replace("[1, 2]", "[2]")], ["`rows` is FP64 [2]", "FP64 [-1,2]"]),
+        ("pets", vec![rows.replace("[4, 4]", "[4, \"4\"]")], ["`rows` has type FP64", "\"4\""]),
+        ("pets", vec![rows.replace("FP64", "FP8")], ["`FP8`", "send FP64, "]),
+        ("sms", vec![rows.to_owned()], ["no input `rows`", "`text` (BYTES [-1])"]),
+        ("sms", vec![text.replace("\"text\"", "\"t\"")], ["no input `t`", "`text` (BYTES [-1])"]),
+        ("sms", vec![column("text", "FP64", "4")], ["`text` is FP64", "takes BYTES"]),
+        ("sms", vec![column("text", "BYTES", "4")], ["`text` has type BYTES", "4"]),
+        ("houses", vec![rows.to_owned()], ["no input `rows`", "`garden` (BYTES [-1])"]),
+        (
+            "houses",
+            vec![rooms.clone(), age.clone(), garden.replace("garden", "gardens")],
+            ["`gardens`", "did you mean `garden`?"],
+        ),
+    ] {
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let answer = infer(model, &inputs);
+        let value = answer.value();
+        assert_eq!(answer.status, 400, "{model} {inputs:?}: {value}");
+        let error = value["error"].as_str().unwrap();
+        assert!(expected.iter().all(|part| error.contains(part)), "{model} {inputs:?}: {error}");
+    }
+}
+
+#[test]
 fn the_open_inference_protocol_is_spoken() {
     let bench = Bench::new(&[("pets", pets())]);
     let printed = bench.get("/v2/models/pets").ok().value();
@@ -1004,8 +1158,10 @@ fn unknown_columns_are_named_and_slips_are_refused() {
         let lines = lines.replace("\"legs\"", "\"label\": \"cat\", \"legs\"");
         let answer = bench.post(path, "application/x-ndjson", &lines).text();
         let last: Value = serde_json::from_str(answer.lines().last().unwrap()).unwrap();
-        assert_eq!(last["problem"]["line"], 3, "{answer}");
-        assert!(last["problem"]["help"].as_str().unwrap().contains("`weight`"), "{answer}");
+        // Where nothing was learned yet, the request is refused as a whole.
+        let problem = if path == &learn { &last } else { &last["problem"] };
+        assert_eq!(problem["line"], 3, "{answer}");
+        assert!(problem["help"].as_str().unwrap().contains("`weight`"), "{answer}");
     }
     assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0, "nothing was learned");
     let tensors = r#"{"inputs": [{"name": "legs", "shape": [1], "datatype": "FP64", "data": [4]},

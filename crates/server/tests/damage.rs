@@ -142,6 +142,57 @@ fn removed_and_flipped_and_cut_files_are_restored_or_refused() {
 }
 
 #[test]
+fn a_flipped_bit_in_the_file_of_a_version_is_never_served() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pets.model"), pets()).unwrap();
+    let [second, third] = {
+        // Two versions of what was learned, of which the folder has no other copy.
+        let bench = Bench::at(folder.path(), |_| {});
+        [0..4, 4..8].map(|rows| {
+            learn(&bench, rows);
+            bench.json("/v1/models/pets/versions", "").ok();
+            bench.get("/v1/models/pets/file").ok().body
+        })
+    };
+    let flip = |folder: &Path, number: u64, at: usize| {
+        let path = folder.join(format!("pets.serve/{number}.model"));
+        let mut bytes = fs::read(&path).unwrap();
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(path, bytes).unwrap();
+    };
+    for at in (0..third.len()).step_by(third.len() / 40 + 1) {
+        // Of the version that is served: refused at the start, with the cure.
+        let what = format!("byte {at} of 3.model flipped");
+        assert!(!is_served(folder.path(), &third, &what, |folder| flip(folder, 3, at)));
+    }
+    // Of one that could be gone back to: that version is refused, and what is served goes on.
+    let away = tempfile::tempdir().unwrap();
+    copy(folder.path(), away.path());
+    let bench = Bench::at(away.path(), |_| {});
+    assert!(bench.get("/v1/models/pets/versions/2/file").ok().body == second);
+    for at in (0..second.len()).step_by(second.len() / 40 + 1) {
+        flip(away.path(), 2, at);
+        for answer in [
+            bench.json("/v1/models/pets/versions", "{\"of\": 2}"),
+            bench.get("/v1/models/pets/versions/2/file"),
+        ] {
+            assert_eq!((answer.status, answer.code().as_str()), (503, "damaged"), "{at}: {}", answer.text());
+            assert!(
+                answer.text().contains("`pets.serve/2.model` is missing or changed"),
+                "{}",
+                answer.text()
+            );
+        }
+        assert!(bench.get("/v1/models/pets/file").ok().body == third, "{at}");
+        // The same bit again, and it is whole.
+        flip(away.path(), 2, at);
+    }
+    assert_eq!(bench.json("/v1/models/pets/versions", "{\"of\": 2}").ok().value()["version"], 4);
+    assert!(bench.get("/v1/models/pets/file").ok().body == second);
+}
+
+#[test]
 fn every_bit_of_the_list_of_versions_is_watched() {
     let (whole, served) = folder();
     let path = Path::new("pets.serve/manifest.json");

@@ -157,7 +157,7 @@ fn targets() -> Vec<Target> {
             parse: Box::new(move |bytes, random| {
                 let head = bytes.iter().rposition(|byte| *byte == b'}').map(|end| end + 1);
                 let inference = Inference::parse(bytes, head.filter(|_| below(random, 4) > 0))?;
-                bodies::rows_to_predict(&table, &inference.rows, &inference_limits).map(drop)
+                bodies::rows_to_predict(&table, &inference.rows(&table)?, &inference_limits).map(drop)
             }),
         },
         Target {

@@ -227,6 +227,82 @@ fn bodies_that_do_not_come_take_nobody_a_place_and_all_of_them_have_a_bound() {
     });
 }
 
+/// What comes of a request on a connection that the client would keep, and whether the next one is answered.
+fn kept(bench: &Bench, request: &[u8]) -> (u16, bool, bool) {
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+    stream.write_all(request).unwrap();
+    let (mut head, mut one) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut one).unwrap();
+        head.push(one[0]);
+    }
+    let first = answer(&head);
+    let length = first.head.split("content-length: ").nth(1).unwrap().split('\r').next().unwrap();
+    stream.read_exact(&mut vec![0; length.parse().unwrap()]).unwrap();
+    let is_announced = first.head.contains("connection: close");
+    let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    (first.status, is_announced, answer(&rest).status == 200)
+}
+
+#[test]
+fn an_answer_before_the_end_of_the_body_says_that_the_connection_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "predict-token-01 predict\n").unwrap();
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.limits.timeout = Duration::from_secs(1);
+        config.limits.body_bytes = 1 << 20;
+        config.tokens = Some(tokens);
+    });
+    let (token, json) = ("authorization: Bearer predict-token-01\r\n", "content-type: application/json\r\n");
+    let predict = "POST /v1/models/pets/predict";
+    let known = format!("{token}{json}");
+    let text = format!("{token}content-type: text/x-nothing\r\n");
+    for (line, headers, status) in [
+        (predict, json, 401),
+        (predict, "authorization: Bearer another-token-01\r\n", 401),
+        ("POST /v1/models/pets/learn", token, 403),
+        (predict, "host: evil.example\r\n", 400),
+        ("POST /v1/nothing", token, 404),
+        ("POST /v1/models/dogs/predict", token, 404),
+        ("DELETE /v1/models/pets", token, 405),
+        ("POST /v1/models/pets/predict?nonsense=1", token, 400),
+        (predict, text.as_str(), 415),
+        // The body does not come, and is not waited for any longer.
+        (predict, known.as_str(), 408),
+        // It is not needed.
+        ("GET /v1/models/pets", token, 200),
+    ] {
+        for body in ["content-length: 100000\r\n", "transfer-encoding: chunked\r\n"] {
+            let request = format!("{line} HTTP/1.1\r\nhost: localhost\r\n{headers}{body}\r\n");
+            let (found, is_announced, goes_on) = kept(&bench, request.as_bytes());
+            assert_eq!((found, is_announced, goes_on), (status, true, false), "{request}");
+        }
+    }
+    let large = format!("{predict} HTTP/1.1\r\nhost: localhost\r\n{known}content-length: 9999999\r\n\r\n[");
+    assert_eq!(kept(&bench, large.as_bytes()), (413, true, false));
+    // Where the whole body was read, or there is none, the connection goes on, whatever the answer.
+    for (line, body, status) in [
+        (predict, "[[4, 4]]", 200),
+        (predict, "[[4, 4", 400),
+        (predict, "[[4, 4, 4]]", 422),
+        ("GET /v1/models/dogs", "", 404),
+        ("GET /v1/models/pets/file", "", 403),
+    ] {
+        let length = body.len();
+        let request =
+            format!("{line} HTTP/1.1\r\nhost: localhost\r\n{known}content-length: {length}\r\n\r\n{body}");
+        assert_eq!(kept(&bench, request.as_bytes()), (status, false, true), "{request}");
+    }
+    let chunked = format!(
+        "{predict} HTTP/1.1\r\nhost: localhost\r\n{known}transfer-encoding: chunked\r\n\r\n8\r\n[[4, 4]]\r\n0\r\n\r\n"
+    );
+    assert_eq!(kept(&bench, chunked.as_bytes()), (200, false, true));
+}
+
 #[test]
 fn a_server_ends_in_its_time_whatever_is_being_learned() {
     let mut bench = Bench::with(&[("pets", pets())], |config| {

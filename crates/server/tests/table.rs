@@ -54,6 +54,50 @@ fn every_route_is_open_to_its_scope_and_to_no_other_by_every_method() {
 }
 
 #[test]
+fn every_route_names_the_words_of_its_query_and_refuses_all_others() {
+    let bench = Bench::new(&[("pets", pets())]);
+    let description = bench.get("/openapi.json").ok().value();
+    let (mut n_words, mut n_routes) = (0, 0);
+    for (path, operations) in description["paths"].as_object().unwrap() {
+        let place = path.replace("{name}", "pets").replace("{version}", "1");
+        for (method, operation) in operations.as_object().unwrap() {
+            let method = method.to_uppercase();
+            let known: Vec<&str> = operation["parameters"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|parameter| parameter["in"] == "query")
+                .map(|parameter| parameter["name"].as_str().unwrap())
+                .collect();
+            let refused = |query: &str| {
+                let answer = ask(bench.address, &method, &format!("{place}?{query}"), &[], b"");
+                let value = answer.value();
+                assert_eq!((answer.status, answer.code().as_str()), (400, "bad-request"), "{query}: {value}");
+                ["detail", "help"].map(|part| value[part].as_str().unwrap_or_default().to_owned())
+            };
+            for query in ["nonsense", "nonsense=1", "nonsense=", "=&nonsense=true"] {
+                // A word without a name is unknown, too.
+                let named = query.split('=').next().unwrap();
+                let [detail, help] = refused(query);
+                assert!(detail.contains(&format!("`{named}`")), "{method} {place}?{query}: {detail}");
+                assert!(known.iter().all(|word| help.contains(&format!("`{word}`"))), "{help}");
+                assert!(!known.is_empty() || help == "this path takes no query", "{help}");
+            }
+            for word in &known {
+                let [detail, _] = refused(&format!("{word}=maybe"));
+                assert!(detail.contains(&format!("`{word}`")), "{detail}");
+                let [_, help] = refused(&format!("{word}s"));
+                assert!(help.starts_with(&format!("did you mean `{word}`?")), "{help}");
+                n_words += 1;
+            }
+            n_routes += 1;
+        }
+    }
+    assert!(n_words >= 6 && n_routes > 20, "{n_words} words of {n_routes} routes");
+    assert_eq!(bench.get("/v1/models/pets/versions").ok().value()["current"], 1, "nothing was made");
+}
+
+#[test]
 fn head_is_get_without_its_body() {
     let (_folder, bench) = bench();
     assert_eq!(status(&bench, "HEAD", "/v1/models/pets/file", "predict-token-01"), 403);
