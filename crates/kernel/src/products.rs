@@ -8,6 +8,10 @@ use rosenblatt_core::{Examples, Row, SparseRows, Visits};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
+/// Up to this many features, a table says where a panel has each; a file of a few kilobytes may claim any number. A
+/// browser's page makes its own models, and stays small.
+const MOST_PLACES: usize = if cfg!(target_arch = "wasm32") { usize::MAX } else { 1 << 22 };
+
 /// How many support rows a thread takes at a time.
 const CHUNK: usize = 8 * SWEEP;
 /// Below this many multiplications another thread would cost more than it gains.
@@ -308,7 +312,8 @@ impl Wanted<'_> {
         }
         let features = panel.features.as_deref().unwrap_or_default();
         let all_features = features.len() == width;
-        if sum != Sum::Distances && !all_features {
+        let by_table = width <= MOST_PLACES;
+        if sum != Sum::Distances && !all_features && by_table {
             places.resize(width, ABSENT);
             for (place, feature) in features.iter().enumerate() {
                 places[*feature as usize] = place as u32;
@@ -323,9 +328,15 @@ impl Wanted<'_> {
             for ((indices, values), out) in sparse.iter().zip(out.chunks_exact_mut(PANEL)) {
                 distances(indices, values, features, &panel.values, out);
             }
-        } else {
+        } else if all_features || by_table {
             let places = (!all_features).then_some(&places[..]);
             simd::sparse(sum, &sparse, places, &panel.values, out);
+        } else {
+            let found = sparse.iter().map(|(indices, values)| placed(indices, values, features));
+            let found: Vec<_> = found.collect();
+            let placed: Vec<simd::Entries<'_>> =
+                found.iter().map(|(at, values)| (&at[..], &values[..])).collect();
+            simd::sparse(sum, &placed, None, &panel.values, out);
         }
         if !places.is_empty() {
             for feature in features {
@@ -333,6 +344,13 @@ impl Wanted<'_> {
             }
         }
     }
+}
+
+/// The entries of a sparse row whose features a panel has, by their places there: what a table of places finds, without
+/// room for every feature.
+fn placed(indices: &[u32], values: &[f64], features: &[u32]) -> (Vec<u32>, Vec<f64>) {
+    let place = |(feature, value): (&u32, &f64)| Some((features.binary_search(feature).ok()? as u32, *value));
+    indices.iter().zip(values).filter_map(place).unzip()
 }
 
 /// `Σ |x_j - y_j|` of a sparse row with the rows of a panel: features count that only one side has.

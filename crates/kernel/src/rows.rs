@@ -56,6 +56,14 @@ impl Rows {
         self.width
     }
 
+    /// How many values are stored.
+    pub fn n_entries(&self) -> usize {
+        match &self.storage {
+            Storage::Dense(values) => values.len(),
+            Storage::Sparse(rows) => rows.parts().2.len(),
+        }
+    }
+
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self.storage, Storage::Dense(_))
     }

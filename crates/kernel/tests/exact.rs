@@ -12,7 +12,7 @@ use rosenblatt_core::{
     Average, Bias, Binary, Convention, Decision, DenseExamples, Direct, Multiclass, OneVsRest, Order, Plan,
     Random, Readout, Row, Rule, Run, Setup, Share, Snapshot, rules,
 };
-use rosenblatt_kernel::{Expansion, Kernel, KernelSpace, Limits, Plain, errors_at};
+use rosenblatt_kernel::{Expansion, Kernel, KernelSpace, Limits, Plain, Rows, errors_at};
 use std::sync::Arc;
 
 #[test]
@@ -222,6 +222,33 @@ fn a_rows_scores_do_not_depend_on_its_company() {
             assert_eq!(alone, together[place * 3..place * 3 + 3], "{readout}, row {row}");
         }
     }
+}
+
+/// More features than a table of places is made for.
+#[test]
+fn features_that_no_row_has_change_no_score() {
+    let mut random = Random::new(9);
+    let data = Data::random(&mut random, 120, 20, 2);
+    let shape = Shape { width: 20, n_outputs: 1, bias: Bias::Learned };
+    let convention = Convention { bias: Bias::Learned, ..Convention::default() };
+    let space = KernelSpace::new(polynomial(3), shape, Limits::default());
+    let decision = Multiclass::Binary(Binary);
+    let perceptron = Box::new(rules::Perceptron::default());
+    let (_, run) = learn(perceptron, space, decision, convention, data.dense(), &Order::Given);
+    let kept = run.read(Readout::Last).unwrap();
+    let expansion = kept.other::<Expansion>().unwrap();
+    let (offsets, indices, values) = expansion.rows().compressed();
+    let all: Vec<u32> = (0..120).collect();
+    let scores = |width: usize| {
+        let rows = Rows::from_compressed(width, &offsets, &indices, &values).unwrap();
+        let (kernel, combination) = (Arc::clone(expansion.kernel()), expansion.combination().clone());
+        let wide = Expansion::from_parts(kernel, expansion.constant(), rows, 1, combination).unwrap();
+        let mut scores = Vec::new();
+        wide.scores(data.sparse(), &all, &mut scores);
+        scores.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+    };
+    assert!(expansion.rows().len() > 20);
+    assert_eq!(scores(1000), scores(60_000_000));
 }
 
 /// One log, several moments: the same errors as runs that really ended there.

@@ -263,6 +263,10 @@ impl FeatureMap for Restored {
     }
 
     fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
+        // Features that no row has add nothing, and a file of a few kilobytes may claim any number of them.
+        if rows.parts().1.iter().all(|feature| (*feature as usize) < self.narrow.width()) {
+            return self.narrow.apply(rows, out);
+        }
         let whole = self.whole.get_or_init(|| {
             let mut whole = self.narrow.copied();
             if let Some(map) = Arc::get_mut(&mut whole) {

@@ -445,7 +445,10 @@ impl Model {
                 let log = votes.log();
                 (log.width * log.n_outputs, log.row_values.len())
             }
-            Kept::Other(_) => return Ok(()),
+            Kept::Other(_) => match expansion(&self.kept) {
+                Some(expansion) => (expansion.rows().width(), expansion.rows().n_entries()),
+                None => return Ok(()),
+            },
         };
         if n_weights.saturating_mul(n_bytes) <= GIVEN || n_weights / SPARSE <= n_stored {
             return Ok(());
