@@ -88,6 +88,7 @@ const NEEDS: &[(&[&str], &str, &[&str])] = &[
     (&["certify"], "degree", &["kernel"]),
     (&["certify"], "offset", &["kernel"]),
     (&["convert"], "seed", &["shuffle", "split"]),
+    (&["plot"], "still", &["frames"]),
 ];
 
 /// Refuses an option of `command` without the one that it needs.
@@ -402,7 +403,7 @@ flags!(
         "no-refit" => arg.conflicts_with("folds"),
         "online" => arg.conflicts_with_all([
             "holdout", "epochs", "patience", "order", "max-updates", "folds", "calibrate", "export", "no-refit",
-            "no-held-out-scores", "memory",
+            "no-held-out-scores", "memory", "ratchet", "stop-when-clean",
         ]),
         _ => arg,
     }

@@ -93,6 +93,15 @@ impl Output {
             return Ok(table.row(cells)?);
         }
         let cells = if self.form == Form::Lines { &cells[..1] } else { cells };
+        if let (Form::Lines, Some(Cell::Text(name))) = (self.form, cells.first())
+            && name.contains(['\n', '\r'])
+        {
+            let message = format!(
+                "the class `{}` has several lines, so that lines do not tell rows apart",
+                name.escape_debug()
+            );
+            return Err(Failure::Usage(format!("{message}; write them with `--to csv` or `--to jsonl`")));
+        }
         let mut text = String::new();
         for (place, cell) in cells.iter().enumerate() {
             if place > 0 {

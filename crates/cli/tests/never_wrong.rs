@@ -778,3 +778,68 @@ fn long_work_says_what_it_does_where_nobody_watches() {
     let done = bench.run(&format!("{line}; true"));
     assert!(done.progress.contains(" of 100000000: error "), "{}", done.all());
 }
+
+// What is asked of a picture is drawn, and what no line can show is not written.
+
+#[test]
+fn switches_of_pictures_that_would_change_nothing_are_refused() {
+    let bench = Bench::new();
+    let rows = table(120).lines().map(|line| line.replacen(",a,", ",", 1)).collect::<Vec<_>>();
+    let numbers = rows.iter().map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        format!("{},{},{}\n", cells[0], cells[cells.len() - 2], cells[cells.len() - 1])
+    });
+    bench.write("t.csv", numbers.collect::<String>());
+    bench.write("other.csv", "x,z,y\n0.1,0.2,yes\n0.9,0.4,no\n1.4,0.1,yes\n");
+    bench.ok(&format!("{TRAIN} --algorithm perceptron"));
+    let plot = "rosenblatt plot boundary t.csv --algorithm perceptron --output t.svg";
+    refused(&bench, &format!("{plot} --still"), "`--still` does nothing without `--frames`");
+    refused(&bench, &format!("{plot} --frames=3 --support"), "`frames` and `support` exclude each other");
+    bench.ok(&format!("{plot} --frames=3 --still"));
+    let others = "these are not the rows that the model learned from";
+    for line in [
+        "rosenblatt plot confusion other.csv --model t.model --training-rows --output t.svg",
+        "rosenblatt plot weights --model t.model --training-rows --output t.svg",
+        "rosenblatt report other.csv --model t.model --training-rows --output t.html",
+    ] {
+        refused(&bench, line, others);
+        bench.ok(&line.replace(" --training-rows", ""));
+    }
+    bench.ok("rosenblatt report t.csv --model t.model --training-rows --output t.html");
+    let huge = "rosenblatt plot weights --model t.model --image 5000000000x5000000000 --output t.svg";
+    refused(&bench, huge, "25000000000000000000 pixels, but the model has 2 features");
+}
+
+#[test]
+fn rows_that_were_set_aside_are_no_training_rows() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(200));
+    bench.ok(&format!("{TRAIN} --algorithm perceptron --holdout 0.25 --no-refit"));
+    let rows = |more: &str| {
+        let text = bench.ok(&format!("rosenblatt report t.csv --model t.model --json {more}"));
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["evaluation"]["rows"].clone()
+    };
+    assert_eq!((rows(""), rows("--training-rows")), (50.into(), 150.into()));
+}
+
+#[test]
+fn a_class_of_several_lines_is_not_written_as_lines() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for row in 0..40 {
+        let _ = writeln!(text, r#"{{"x": {row}, "y": "{}"}}"#, if row < 20 { r"a\nb" } else { "c" });
+    }
+    bench.write("t.jsonl", text);
+    bench.ok("rosenblatt train t.jsonl --model t.model --algorithm perceptron");
+    let predict = "rosenblatt predict t.jsonl --model t.model";
+    refused(&bench, predict, r"the class `a\nb` has several lines");
+    assert_eq!(bench.ok(&format!("{predict} --to jsonl")).lines().count(), 40);
+}
+
+#[test]
+fn a_race_that_is_not_run_says_why() {
+    let bench = Bench::new();
+    let rows = (0..60).map(|row| format!("{},{}\n", row % 7, if row < 56 { "usual" } else { "rare" }));
+    bench.write("t.csv", format!("x,y\n{}", rows.collect::<String>()));
+    says(&bench.run(TRAIN), "fewer than two classes have 5 rows");
+}

@@ -35,6 +35,9 @@ pub enum FigureError {
         /// What it was given.
         found: String,
     },
+    /// Training rows were asked for, and the data is not what the model learned from.
+    #[error("these are not the rows that the model learned from: there are no training rows to show")]
+    OtherRows,
     /// Two settings that exclude each other.
     #[error("`{one}` and `{other}` exclude each other")]
     Conflict {
@@ -96,7 +99,7 @@ pub enum FigureError {
         width: usize,
     },
     /// Features that form no picture of this size.
-    #[error("pictures of {width}x{height} have {} pixels, but the model has {features} features", width * height)]
+    #[error("pictures of {width}x{height} have {} pixels, but the model has {features} features", *width as u128 * *height as u128)]
     NotPixels {
         /// Pixels in a line.
         width: usize,

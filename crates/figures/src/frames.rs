@@ -1,6 +1,6 @@
 //! A run step by step: the boundary before, the example that moved it, the boundary after.
 
-use crate::boundary::Scene;
+use crate::boundary::{SUPPORT, Scene};
 use crate::error::FigureError;
 use crate::network;
 use crate::settings::{Setting, Settings, Takes};
@@ -37,6 +37,9 @@ pub(crate) fn draw(
 ) -> Result<Picture, FigureError> {
     if subject.spec.entry().network {
         return network::frames(subject, settings, n_frames, canvas);
+    }
+    if settings.switch(&SUPPORT)? {
+        return Err(FigureError::Conflict { one: FRAMES.name, other: SUPPORT.name });
     }
     let data = &subject.data;
     let still = settings.switch(&STILL)?;

@@ -1,5 +1,6 @@
 //! What a report says, part by part: one page that tells all there is to tell about a model.
 
+use crate::error::FigureError;
 use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::{Judged, Subject};
@@ -125,9 +126,9 @@ impl<'a> Report<'a> {
         Self::of(name, model, Subject::of_model(source, data, model.clone()))
     }
 
-    /// The same, judged on the rows that the model learned from, if these are its own.
-    pub fn on_training_rows(self) -> Result<Self, Error> {
-        Self::of(&self.name, self.model, self.seen.on_training_rows())
+    /// The same, judged on the rows that the model learned from; an error if these are others.
+    pub fn on_training_rows(self) -> Result<Self, FigureError> {
+        Ok(Self::of(&self.name, self.model, self.seen.on_training_rows()?)?)
     }
 
     fn of(name: &str, model: &'a Model, mut seen: Subject) -> Result<Self, Error> {

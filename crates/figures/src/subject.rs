@@ -144,15 +144,17 @@ impl Subject {
         Self::of_model(source, Dataset::from_rows::<[f64; 0], &str>(&[], &[]), model)
     }
 
-    /// The same, judged on the rows that the model learned from, if these are its own.
-    #[must_use]
-    pub fn on_training_rows(self) -> Self {
-        if self.judged_on != Judged::HeldOut {
-            return self;
+    /// The same, judged on the rows that the model learned from; an error if these are others.
+    pub fn on_training_rows(self) -> Result<Self, FigureError> {
+        let mut rows: Vec<u32> = (0..self.data.len() as u32).collect();
+        match self.judged_on {
+            Judged::Others => return Err(FigureError::OtherRows),
+            Judged::Learned => return Ok(self),
+            Judged::SetAside => rows.retain(|row| self.rows.binary_search(row).is_err()),
+            Judged::HeldOut => {}
         }
-        let rows: Vec<u32> = (0..self.data.len() as u32).collect();
         let judged = format!("{} {}", count(rows.len() as u64), Judged::Learned.word());
-        Self { rows, judged, judged_on: Judged::Learned, held_out: None, numbers: None, ..self }
+        Ok(Self { rows, judged, judged_on: Judged::Learned, held_out: None, numbers: None, ..self })
     }
 
     /// What is right and wrong of the rows it is judged on.

@@ -53,7 +53,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     });
     let title = settings.title(|| format!("Weights, {}", subject.source));
     if let Some((width, height)) = size {
-        if width * height != model.width() {
+        if width.checked_mul(height) != Some(model.width()) {
             return Err(FigureError::NotPixels { width, height, features: model.width() });
         }
         return tiles(model, &classes, width, (title, notes), canvas);

@@ -354,12 +354,18 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let model = Model::load(path)?;
     figure.check_task(model.task())?;
+    if matches!(figure.name, "weights" | "shapes") {
+        model.check_room("a picture of the weights", 8)?;
+    }
     if figure.needs == Needs::ModelOnly && (args.files.is_empty() || model.task() == Task::Tags) {
         if !args.files.is_empty() {
             let message = format!("`plot {}` shows the model alone; leave FILE out", figure.name);
             return Err(Failure::Usage(message));
         }
         args.data.read_nothing()?;
+        if args.training_rows {
+            return Err(FigureError::OtherRows.into());
+        }
         return Ok(Subject::of_model_alone(name, model));
     }
     if args.files.is_empty() {
@@ -375,7 +381,7 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
     let subject = Subject::of_model(short_name(&source), data, model);
-    let subject = if args.training_rows { subject.on_training_rows() } else { subject };
+    let subject = if args.training_rows { subject.on_training_rows()? } else { subject };
     if matches!(figure.needs, Needs::HeldOut | Needs::Probabilities) && subject.judged_on == Judged::Learned {
         ui::note("note: these are the rows it was trained from: expect more errors on new ones");
     }

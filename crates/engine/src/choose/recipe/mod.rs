@@ -529,12 +529,18 @@ impl Recipe {
             calibrate = None;
             notes.push(format!("probabilities are not fitted, as {n_classes} {too_many}"));
         }
-        if matches!(self.choice, Choice::Auto) && self.learning.leaves_race_open() && !can_race(&data.into())
-        {
-            let rule = spec.entry().info.name;
-            notes.push(format!(
-                "no candidates are raced: {rule} with its defaults, as {n_classes} {too_many}"
-            ));
+        if matches!(self.choice, Choice::Auto) && self.learning.leaves_race_open() {
+            let (rule, least) = (spec.entry().info.name, defaults::ROWS_TO_RACE_BY);
+            let why = if !can_race(&data.into()) {
+                Some(format!("{n_classes} {too_many}"))
+            } else if !knows_two_classes(&data.into()) {
+                Some(format!("fewer than two classes have {least} rows"))
+            } else {
+                None
+            };
+            if let Some(why) = why {
+                notes.push(format!("no candidates are raced: {rule} with its defaults, as {why}"));
+            }
         }
         let names_rule = self.learning.is_set("algorithm");
         if matches!(self.choice, Choice::Auto) && !self.learning.leaves_race_open() && !names_rule {
@@ -547,11 +553,8 @@ impl Recipe {
 
     /// The race that decides what is learned, if one does. With too few rows to judge by, there is none.
     fn racing(&self, rows: &RowSource<'_>) -> Option<Racing> {
-        let mut counts = vec![0_usize; rows.labels().len()];
-        rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
-        let n_known = counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count();
         match &self.choice {
-            Choice::Auto if n_known < 2 || !can_race(rows) => None,
+            Choice::Auto if !knows_two_classes(rows) || !can_race(rows) => None,
             Choice::Auto if self.learning.leaves_race_open() => Some(Racing::default()),
             Choice::Race(racing) => Some(racing.clone()),
             Choice::Auto | Choice::Given => None,
@@ -848,7 +851,8 @@ impl Judging<'_> {
             monitor.stage(Stage::Judging);
             let (model, learned) = (&trained.model, self.learned);
             let with_scores = keeps_scores(rows, learned.len());
-            let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
+            let stop = &mut || monitor.wants_to_stop();
+            let judged = Judged::new(model, rows, learned, with_scores, stop)?;
             trained.training = Some(judged.evaluation);
             trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
         }
@@ -944,6 +948,13 @@ fn stopped(error: Error) -> Error {
 /// Whether rows may be raced on: with very many classes, scoring would dominate the run time.
 fn can_race(rows: &RowSource<'_>) -> bool {
     rows.dataset().is_none() || keeps_scores(rows, rows.classes().len().min(race::MOST_ROWS))
+}
+
+/// Whether two classes have rows enough to tell candidates apart by.
+fn knows_two_classes(rows: &RowSource<'_>) -> bool {
+    let mut counts = vec![0_usize; rows.labels().len()];
+    rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
+    counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count() >= 2
 }
 
 /// All folds of a cross-validation together.
