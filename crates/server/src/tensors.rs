@@ -353,13 +353,11 @@ impl Inference {
         let whole = found.values().find(|input| matches!(input.holds, Holds::Rows(_) | Holds::Texts));
         match (whole, self.tensors.as_slice()) {
             (None, tensors) => by_columns(tensors),
-            (Some(input), [tensor]) => Ok(match input.holds {
-                Holds::Texts => tensor.values.clone(),
-                _ => {
-                    let rows = tensor.values.chunks(tensor.shape[1].max(1));
-                    rows.map(|row| format!("[{}]", row.join(","))).collect()
-                }
-            }),
+            (Some(input), [tensor]) if input.holds == Holds::Texts => Ok(tensor.values.clone()),
+            (Some(_), [tensor]) => {
+                let rows = tensor.values.chunks(tensor.shape[1].max(1));
+                Ok(rows.map(|row| format!("[{}]", row.join(","))).collect())
+            }
             (Some(input), _) => {
                 Err(bad(format!("tensor `{}` holds whole rows, and should be the only one", input.name)))
             }

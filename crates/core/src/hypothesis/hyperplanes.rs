@@ -260,7 +260,9 @@ impl Hyperplanes {
                 columns.turn(first, &mut turned[..n * self.width]);
             }
             if let (true, [sums], [bias]) = (found, &sums[..], &self.biases[..]) {
-                sums.iter().for_each(|sum| show(&[sum + bias]));
+                for sum in sums {
+                    show(&[sum + bias]);
+                }
                 continue;
             }
             for place in 0..n {

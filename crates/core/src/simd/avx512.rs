@@ -316,8 +316,8 @@ fn eight_by_columns<T: Value, const FIRST: bool>(
         lanes[lane] = _mm512_add_pd(lanes[lane], _mm512_mul_pd(_mm512_set1_pd(weight), values));
     };
     for (number, eight) in eights.iter().enumerate() {
-        for lane in 0..8 {
-            add(lane, 8 * number + lane, eight[lane]);
+        for (lane, weight) in eight.iter().enumerate() {
+            add(lane, 8 * number + lane, *weight);
         }
     }
     for (lane, weight) in last.iter().enumerate() {
