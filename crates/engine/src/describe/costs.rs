@@ -59,10 +59,14 @@ impl Costs {
 
     /// What each mistake costs; nothing if all cost the same.
     pub(crate) fn matrix(&self, names: &[String]) -> Result<Option<CostMatrix>, Error> {
+        // Numbers count as classes by the hundred thousand here: a table of pairs is made only where one is asked for.
+        if matches!(self, Self::Even | Self::Balanced) {
+            return Ok(None);
+        }
         let n_classes = names.len();
         let mut costs = vec![1.0; n_classes * n_classes];
         match self {
-            Self::Even | Self::Balanced => return Ok(None),
+            Self::Even | Self::Balanced => {}
             Self::Threshold(_) if n_classes != 2 => {
                 let expected = "left out for more than two classes, or one of them named as the positive one";
                 let found = format!("given for {n_classes}");
