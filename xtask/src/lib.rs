@@ -14,6 +14,7 @@ mod docs;
 pub mod http;
 mod install;
 mod lines;
+mod links;
 mod npm;
 mod python;
 mod quick;

@@ -2,6 +2,7 @@
 
 use crate::additions;
 use crate::circles::{self, Rule};
+use crate::links;
 use crate::workflows;
 use rosenblatt_core::Algorithm;
 use rosenblatt_core::rules::{self, Visit};
@@ -75,6 +76,7 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     for rule in &MODULES {
         complaints.extend(circles::complaints(rule)?);
     }
+    complaints.extend(links::complaints()?);
     complaints.extend(complaints_about_words(&count_words(&prose()?)));
     complaints.extend(workflows::check().err());
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
@@ -295,7 +297,7 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
 /// Words that make a text read like a translation, and how often each may stand in this tree. CONTRIBUTING.md has what to
 /// write instead. Lower a number when you have rewritten some; never raise one.
 const ODD_WORDS: [(&str, usize); 9] = [
-    ("told", 62),
+    ("told", 52),
     ("said", 55),
     ("whoever", 2),
     ("nobody", 4),

@@ -32,7 +32,7 @@ fn every_command_of_the_tour_does_what_it_shows() {
 }
 
 #[test]
-fn every_command_of_the_guide_does_what_it_shows_and_every_link_leads_somewhere() {
+fn every_command_of_the_guide_does_what_it_shows() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
     let mut pages: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
@@ -42,11 +42,6 @@ fn every_command_of_the_guide_does_what_it_shows_and_every_link_leads_somewhere(
         let name = page.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&page).unwrap();
         assert!(name == "README.md" || index.contains(&format!("({name})")), "{name} is not in the index");
-        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
-            // What the program serves is followed by a real browser.
-            let is_served = link.starts_with("http://127.0.0.1:");
-            assert!(is_served || folder.join(link).exists(), "{name}: there is no {link}");
-        }
         n_commands += follow(&name, &text);
     }
     assert!(n_commands >= 40, "the guide has {n_commands} commands");
