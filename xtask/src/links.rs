@@ -25,10 +25,13 @@ pub(crate) fn complaints() -> Result<Vec<String>, String> {
         let folder = whole.parent().unwrap_or(Path::new(""));
         for (line, link) in links(&texts[&whole]) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { Ok(whole.clone()) } else { fs::canonicalize(folder.join(file)) };
+            let target =
+                if file.is_empty() { Ok(whole.clone()) } else { fs::canonicalize(folder.join(file)) };
             let there = match (&target, texts.get(target.as_ref().unwrap_or(&whole))) {
                 (Err(_), _) => false,
-                (Ok(_), Some(text)) if !heading.is_empty() => headings(text).iter().any(|name| name == heading),
+                (Ok(_), Some(text)) if !heading.is_empty() => {
+                    headings(text).iter().any(|name| name == heading)
+                }
                 (Ok(_), _) => true,
             };
             if !there {
