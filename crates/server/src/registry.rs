@@ -234,7 +234,25 @@ impl Registry {
             _claim: claim,
         };
         registry.look();
+        registry.warn_of_orphans();
         Ok(registry)
+    }
+
+    /// Names what was learned by models whose files are gone: a lost file looks like one that was removed.
+    fn warn_of_orphans(&self) {
+        let entries = fs::read_dir(&self.config().folder).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        for name in names.filter_map(|name| name.strip_suffix(".serve").map(str::to_owned)) {
+            if !self.config().folder.join(format!("{name}.model")).exists() {
+                self.warn(
+                    &name,
+                    &format!(
+                        "`{name}.serve` holds what it learned, but `{name}.model` is not there, so it is not served; put it \
+                         back, or delete `{name}.serve`"
+                    ),
+                );
+            }
+        }
     }
 
     fn config(&self) -> &Config {

@@ -315,6 +315,14 @@ fn whoever_runs_the_server_reads_what_was_found() {
     fs::remove_file(whole.path().join("pets.model")).unwrap();
     crate::api::soon("it is noted", || has("`pets.model` is gone from the folder"));
     assert!(bench.get("/metrics").ok().text().contains("\nrosenblatt_unread 0\n"));
+    // What it learned is named at every start until its file is back or that is deleted, too.
+    drop(bench);
+    let kept = Arc::clone(&notes);
+    let _bench = Bench::at(whole.path(), |config| {
+        config.journal =
+            rosenblatt_server::Journal::new(move |note| kept.lock().unwrap().push(note.text.to_owned()));
+    });
+    assert!(has("put it back, or delete `pets.serve`"), "{notes:?}");
 }
 
 #[test]
