@@ -375,9 +375,9 @@ fn reports_say_what_is_so() {
     has(&text, "largest margin: at least 0.784464541, at most 0.784464541");
     assert!(!text.contains("by the bound"), "{text}");
     let text = bench.ok(&format!("{plain} --algorithm perceptron"));
-    has(&text, "by the bound (R/margin)^2 with the margin found");
+    has(&text, "by the bound (R/margin)^2 with the margin of these weights");
     let text = bench.ok(&format!("{plain} --algorithm pa1"));
-    has(&text, "by the bound max(R^2, 1/C) / margin^2 with the margin found");
+    has(&text, "by the bound max(R^2, 1/C) / margin^2 with the margin of these weights");
 }
 
 /// What is advised can help: no likeness that is none, no rare classes where none is, no word on an estimate not made.

@@ -62,6 +62,12 @@ fn a_price_is_predicted_with_an_estimate_an_interval_and_reasons() {
     };
     let whole = first["base"].as_f64().unwrap() + sum("for") + sum("against");
     assert!((whole - first["prediction"].as_f64().unwrap()).abs() < 1e-9, "{first}");
+    // They are measured from the average row, whose prediction is the mean of all.
+    let all = bench.ok("rosenblatt predict houses.csv --model houses.model --explain 1 --json");
+    let rows: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mean = rows.iter().map(|row| row["prediction"].as_f64().unwrap()).sum::<f64>() / rows.len() as f64;
+    let base = first["base"].as_f64().unwrap();
+    assert!((mean - base).abs() < 1e-4 * mean.abs(), "{base} beside {mean}");
     let judged = bench.ok("rosenblatt evaluate houses.csv --model houses.model --json");
     let judged: Value = serde_json::from_str(judged.lines().last().unwrap()).unwrap();
     assert!(judged["rmse"]["value"].as_f64().unwrap() < 1.3 && judged["rows"] == 300, "{judged}");

@@ -49,24 +49,26 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if !decides.is_empty() {
         let _ = write!(text, "\n{decides}");
     }
+    let caveat = "these rows chose the winner, so its error here is optimistic: quote the error above\n";
     if let Some(race) = &trained.race {
         let _ = writeln!(text, "\n{}", race_text(race));
         if trained.estimate.is_some() {
-            text.push_str(
-                "these rows chose the winner, so its error here is optimistic: quote the error above\n",
-            );
+            text.push_str(caveat);
         }
     }
     let raced = trained.numbers.as_ref().map_or(&[][..], |numbers| &numbers.candidates);
     if !raced.is_empty() {
         let mut raced = raced.to_vec();
         raced.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let _ = writeln!(text, "\ncandidates by the root mean squared error on rows held out of the race:");
+        let _ = writeln!(text, "\nthe race, by the root mean squared error:");
         for (name, error) in raced.iter().take(SHOWN) {
             let _ = writeln!(text, "  {name}: {}", report::short_number(*error));
         }
         if raced.len() > SHOWN {
             let _ = writeln!(text, "  and {} more", raced.len() - SHOWN);
+        }
+        if model.held_numbers().is_some() {
+            text.push_str(caveat);
         }
     }
     let _ = writeln!(text, "\n{}", report::describe_training(model));
@@ -83,7 +85,7 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(bound) = trained.mistake_bound.filter(|_| !is_certified) {
         let _ = writeln!(
             text,
-            "{} mistakes; at most {} by the bound{} with the margin found",
+            "{} mistakes; at most {} by the bound{} with the margin of these weights (`certify` finds the largest)",
             count(totals.mistakes),
             count(bound.floor() as u64),
             bound_formula(model.spec().entry().info.source)

@@ -17,6 +17,7 @@ use crate::split::Part;
 use crate::targets::{middles, targets};
 use crate::task::{Task, TaskChoice};
 use crate::train::Training;
+use crate::understand::shuffling::variations;
 use rosenblatt_core::Tasks;
 use rosenblatt_data::{Dataset, Scaling, Shape};
 use std::sync::{Arc, LazyLock};
@@ -214,6 +215,8 @@ impl Fitting<'_> {
         let training = Training::new(&spec, data).rows(learned).schema_if_any(schema.map(Arc::new));
         let mut model = training.fingerprint(&known).resume(checkpoint).run_for(monitor)?;
         model.provenance.numbers = held.map(Arc::new);
+        // Reasons are measured from the average row, as those of classes are.
+        model.provenance.variations = variations(&model, &mut data.into(), self.recipe.learning.seed)?;
         if let super::Plan::Folds(n_folds) = self.recipe.estimate {
             model = model.with_folds(n_folds);
         }
