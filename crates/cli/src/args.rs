@@ -2,6 +2,7 @@
 //! from the declarations of the settings; here words become their values.
 
 use crate::failure::Failure;
+use crate::ui;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches as _};
@@ -384,10 +385,17 @@ impl CostArgs {
 
     /// The model, which decides by these costs instead of its own if some were typed.
     pub(crate) fn applied_to(&self, model: Model) -> Result<Model, Failure> {
-        Ok(match self.costs()? {
-            Some(costs) => model.with_costs(&costs)?,
-            None => model,
-        })
+        let Some(costs) = self.costs()? else { return Ok(model) };
+        let model = model.with_costs(&costs)?;
+        // Which of two classes is the positive one is the model's business, and easily taken for the other.
+        if let (Costs::Threshold(share), [other, positive]) = (&costs, model.labels().names()) {
+            ui::note(&format!(
+                "note: `{positive}` is predicted where its probability is at least {share}; to set the cut of `{other}` to \
+                 {share}, type --threshold {}",
+                (1e6 * (1.0 - share)).round() / 1e6
+            ));
+        }
+        Ok(model)
     }
 }
 

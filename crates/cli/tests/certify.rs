@@ -185,7 +185,7 @@ fn bounds_stand_beside_the_mistakes_while_training() {
         }
     }
     // By hand, without a bias, in the given order: whatever the steps a and b along (1, 0) and (0, 1), w = (a, b). The
-    // best u with margin 1 in the scores is (1, 1), so that the bound is |u||w| in units of the mean step.
+    // best v with margin 1 in the scores is (1, 1), so that the bound is |v||w| in units of the mean step.
     bench.write("plus.csv", "x,z,class\n1,0,b\n0,1,b\n-1,-1,a\n");
     bench.write("sides.csv", "x,z,class\n1,0,b\n0,-1,a\n");
     for (file, options, [a, b]) in [

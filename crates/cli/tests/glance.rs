@@ -340,10 +340,10 @@ fn a_picture_of_two_classes_names_those_to_choose_from() {
     let bench = Bench::new();
     for kind in ["mistakes", "norms"] {
         let refused = bench.run(&format!("rosenblatt plot {kind} crates/data/bundled/iris.csv"));
-        let words = ["`setosa`, `versicolor`, `virginica`", "`--class setosa`"];
+        let words = ["`setosa`, `versicolor`, `virginica`", "`--positive setosa`"];
         assert!(words.iter().all(|word| refused.stderr.contains(word)), "{}", refused.stderr);
         let line = format!(
-            "rosenblatt plot {kind} crates/data/bundled/iris.csv --class virginica --epochs 3 --json"
+            "rosenblatt plot {kind} crates/data/bundled/iris.csv --positive virginica --epochs 3 --json"
         );
         let title = json(&bench, &line)["title"].to_string();
         assert!(title.contains("virginica against the rest"), "{title}");

@@ -23,7 +23,7 @@ pub(crate) const MISTAKES: Figure = Figure {
     needs: Needs::Run,
     tasks: &[Task::Classes],
     textbook: true,
-    settings: &[CLASS],
+    settings: &[POSITIVE],
     draw: draw_mistakes,
 };
 pub(crate) const NORMS: Figure = Figure {
@@ -32,15 +32,15 @@ pub(crate) const NORMS: Figure = Figure {
     needs: Needs::Run,
     tasks: &[Task::Classes],
     textbook: true,
-    settings: &[CLASS],
+    settings: &[POSITIVE],
     draw: draw_norms,
 };
-const CLASS: Setting = Setting::new("class", "this class against the rest", "", Takes::Class);
+const POSITIVE: Setting = Setting::new("positive", "this class against the rest", "", Takes::Class);
 
 /// The run, and the margin that is certified for its rows, if any is.
 fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, Vec<String>), FigureError> {
     let chosen;
-    let data = if let Some(class) = settings.get(CLASS.name) {
+    let data = if let Some(class) = settings.get(POSITIVE.name) {
         chosen = with_positive(subject.data.clone(), class)?;
         &chosen
     } else {
@@ -82,7 +82,7 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
 
 /// The class against the rest, if one was chosen, and the file.
 fn sides(subject: &Subject, settings: &Settings) -> String {
-    let class = settings.get(CLASS.name).filter(|_| subject.data.labels().len() > 2);
+    let class = settings.get(POSITIVE.name).filter(|_| subject.data.labels().len() > 2);
     class.map_or_else(
         || subject.source.clone(),
         |class| format!("{class} against the rest, {}", subject.source),

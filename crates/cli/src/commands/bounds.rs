@@ -156,7 +156,7 @@ fn usual_distance(rows: &Rows, weights: &[f64]) -> f64 {
     right.get(right.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// What `L + |u||w|` says of the number of mistakes. It bounds the sum of all steps, so that it counts in units of the
+/// What `L + |v||w|` says of the number of mistakes. It bounds the sum of all steps, so that it counts in units of the
 /// mean step: of the rate, if all rows count the same.
 fn any_vector(summary: &Summary) -> Option<f64> {
     let check = summary.checks.iter().find(|check| check.inequality == Inequality::AnyVector)?;
@@ -206,7 +206,7 @@ impl Bounds {
 
     /// A small table, a line per epoch.
     pub(super) fn text(&self) -> String {
-        let head = ["epoch", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
+        let head = ["epoch", "mistakes so far", "(L + |v||w|)/step", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(self.summaries.iter().map(|summary| cells(summary).to_vec()));
         let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));

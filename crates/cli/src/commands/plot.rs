@@ -174,7 +174,7 @@ impl From<FigureError> for Failure {
             FigureError::Engine(error) => error.into(),
             FigureError::NotTwoClasses { ref classes } => {
                 let class = classes.first().map_or("CLASS", String::as_str);
-                Self::Work(format!("{error}\nhelp: for example `--class {class}`"))
+                Self::Work(format!("{error}\nhelp: for example `--positive {class}`"))
             }
             FigureError::BadSetting { name, takes, found } => {
                 Self::Usage(format!("`--{name}` should be {takes}, but is `{found}`"))

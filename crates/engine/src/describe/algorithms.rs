@@ -106,5 +106,7 @@ mod tests {
         assert_eq!(find("pegasos").unwrap().info.name, "pegasos");
         let refused = find("xyzzy-of-mine").unwrap_err().to_string();
         assert_eq!(refused, "there is no algorithm `xyzzy-of-mine`; see `algorithms`");
+        let voted = find("voted").unwrap_err().to_string();
+        assert!(voted.contains("`voted` is a readout, which goes with an algorithm"), "{voted}");
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong between a wish and a model.
 
 use crate::task::Task;
-use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_core::{NameError, ParamError, Readout, SetupError};
 use rosenblatt_data::words::count;
 use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::maps::MapError;
@@ -13,7 +13,7 @@ use rosenblatt_kernel::{KernelError, Trouble};
 #[non_exhaustive]
 pub enum Error {
     /// There is no algorithm of this name.
-    #[error("there is no algorithm `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    #[error("there is no algorithm `{name}`{}", instead(.name, .suggestion.as_deref()))]
     UnknownAlgorithm {
         /// The name that was given.
         name: String,
@@ -546,8 +546,15 @@ impl Error {
 pub(crate) const NAME_CLASSES: &str =
     "name all classes beforehand with {classes=a,b,c}, or read from a file, which is looked through first";
 
-fn did_you_mean(name: Option<&str>) -> String {
-    name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))
+/// What to write in place of a name that no algorithm has. Textbooks call the voted perceptron an algorithm.
+fn instead(name: &str, suggestion: Option<&str>) -> String {
+    match suggestion {
+        _ if name.parse::<Readout>().is_ok() => {
+            format!("; `{name}` is a readout, which goes with an algorithm such as `perceptron`")
+        }
+        Some(known) => format!("; did you mean `{known}`?"),
+        None => "; see `algorithms`".to_owned(),
+    }
 }
 
 /// The first of many names.
