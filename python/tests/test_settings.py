@@ -199,6 +199,9 @@ def counted(request):
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         for face, found in TALLY.items():
             print(f"\n{face}: {sum(found.values())} settings, {', '.join(f'{n} {kind}' for kind, n in sorted(found.items()))}", end="")
+    if "ROSENBLATT_SETTINGS_TRIED" in os.environ:
+        tried = sum(sum(found.values()) for found in TALLY.values())
+        Path(os.environ["ROSENBLATT_SETTINGS_TRIED"]).write_text(str(tried), encoding="utf-8")
 
 
 def value_of(setting):

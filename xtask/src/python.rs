@@ -88,6 +88,26 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     tried.run(&tests)
 }
 
+/// Tries every setting through every face of the package, and writes how many that were to a file; false if there is no
+/// Python to try them with.
+pub(crate) fn settings(counted_in: &Path) -> Result<bool, String> {
+    let Some(tried) = Tried::new(false, "tests", PACKAGES)? else { return Ok(false) };
+    let tests = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "python/tests/test_settings.py"];
+    tried.run_with(&tests, &[("ROSENBLATT_SETTINGS_TRIED", counted_in)])?;
+    Ok(true)
+}
+
+/// Has the runtime that others use predict with models exported to ONNX. The tests are built already.
+pub(crate) fn onnx() -> Result<(), String> {
+    let Some(python) = environment("onnx", &["onnxruntime", "numpy"])? else { return Ok(()) };
+    let python = python.to_str().ok_or("the folder's name is no text")?;
+    let tests = everything(
+        "test",
+        &["--quiet", "--test", "main", "--", "export::an_onnx_runtime", "export::onnx_names"],
+    );
+    crate::torture::cargo(&tests, &[("ROSENBLATT_PYTHON", python)])
+}
+
 /// Measures the package beside scikit-learn.
 pub(crate) fn bench(words: &[String]) -> Result<(), String> {
     let Some(tried) = Tried::new(true, "tests", PACKAGES)? else { return Ok(()) };
@@ -149,8 +169,14 @@ impl Tried {
     }
 
     fn run(&self, arguments: &[&str]) -> Result<(), String> {
+        self.run_with(arguments, &[])
+    }
+
+    /// The same with variables of the environment set.
+    fn run_with(&self, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<(), String> {
         let mut python = Command::new(&self.python);
-        python.args(arguments).env("PYTHONPATH", &self.path).env("ROSENBLATT", &self.program);
+        python.args(arguments).envs(environment.iter().copied());
+        python.env("PYTHONPATH", &self.path).env("ROSENBLATT", &self.program);
         // Workers of Spark use the same one.
         python.env("PYSPARK_PYTHON", &self.python);
         command(python.env("PYTHONDONTWRITEBYTECODE", "1"))

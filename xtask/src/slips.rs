@@ -46,6 +46,34 @@ const COMMANDS: [&str; 14] = [
     "certify d.svm --time 3 --certificate out.json",
 ];
 
+/// What is done with a model that may say anything, of rows or of sentences.
+const WITH_A_MODEL: [&str; 24] = [
+    "inspect {m}",
+    "inspect {m} --json",
+    "inspect {m} --weights",
+    "inspect {m} --export json out.json",
+    "inspect {m} --export onnx out.onnx",
+    "inspect {m} --export sql out.sql",
+    "inspect {m} --export scorecard out.csv",
+    "certify {m} --monotone",
+    "certify few.svm --model {m}",
+    "train few.svm --start-from {m} --holdout 0 --model out.model",
+    "train few.svm --start-from {m} --online --model out.model",
+    "predict few.svm --model {m}",
+    "predict few.svm --model {m} --explain 2",
+    "predict few.svm --model {m} --probabilities",
+    "evaluate few.svm --model {m}",
+    "report few.svm --model {m} -o out.html",
+    "plot boundary few.svm --model {m} -o out.svg",
+    "plot margins few.svm --model {m} -o out.svg",
+    "plot weights --model {m} -o out.svg",
+    "plot transitions --model {m} -o out.svg",
+    "predict s.conll --model {m}",
+    "evaluate s.conll --model {m}",
+    "train s.conll --start-from {m} --model out.model",
+    "mix {m} {m} -o out.model",
+];
+
 pub(crate) fn all(program: &Path, often: &Often) -> Result<Vec<Line>, String> {
     let room = Room::new(program)?;
     Ok(vec![
@@ -56,6 +84,7 @@ pub(crate) fn all(program: &Path, often: &Often) -> Result<Vec<Line>, String> {
             &["options::every", "reading_options::"],
             often.tables,
         )?,
+        room.faces()?,
         room.links(often.links)?,
         room.limits(often.limits)?,
         room.crafted(often.crafted)?,
@@ -173,6 +202,23 @@ impl Room {
         Ok(Line { what: what.to_owned(), done, lost: usize::from(tried.is_err()), remarks })
     }
 
+    /// Every setting through every face of the Python package: it changes the model, or is refused by its name.
+    fn faces(&self) -> Result<Line, String> {
+        say("== settings by faces");
+        let counted_in = self.folder.join("faces");
+        let tried = crate::python::settings(&counted_in);
+        let done: usize =
+            fs::read_to_string(&counted_in).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        let _ = fs::remove_file(counted_in);
+        let is_there = *tried.as_ref().unwrap_or(&true);
+        if is_there && tried.is_ok() && done == 0 {
+            return Err("settings by faces: nothing was counted".to_owned());
+        }
+        let without = if is_there { String::new() } else { "no Python to try them with".to_owned() };
+        let remarks = tried.as_ref().err().cloned().unwrap_or(without);
+        Ok(Line { what: "settings by faces".to_owned(), done, lost: usize::from(tried.is_err()), remarks })
+    }
+
     /// Links in the place of what the program writes beside its outputs.
     fn links(&self, often: usize) -> Result<Line, String> {
         say("== planted links");
@@ -255,6 +301,10 @@ impl Room {
             ],
         );
         made?;
+        let few: String = (0..40).map(|row| format!("{} 1:0.{row} 2:1 3:0.5\n", row % 2)).collect();
+        fs::write(self.folder.join("few.svm"), few).map_err(context("writing data"))?;
+        let sentences = "the D\ncat N\n\nruns V\n\n".repeat(12);
+        fs::write(self.folder.join("s.conll"), sentences).map_err(context("writing data"))?;
         let mut dice = Dice(43);
         let (mut lost, mut believed, mut largest) = (0, 0, 0);
         let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
@@ -269,14 +319,11 @@ impl Room {
         }
         for path in paths {
             let name = path.display();
-            let words = match dice.below(4) {
-                0 | 1 => format!("inspect {name}"),
-                2 => format!("inspect {name} --json"),
-                _ => format!("evaluate d.svm --model {name}"),
-            };
+            let words = WITH_A_MODEL[dice.below(WITH_A_MODEL.len() as u64) as usize];
+            let words = words.replace("{m}", &name.to_string());
             let start = Instant::now();
             // A second and 64 MiB are for the program as people use it; `inspect` must keep near them here, too.
-            let line = format!("ulimit -v 1000000; exec {} {words}", self.program.display());
+            let line = format!("ulimit -v 1000000; ulimit -t 6; exec {} {words}", self.program.display());
             let mut command = Command::new("sh");
             command.args(["-c", &line]).current_dir(&self.folder).stdout(Stdio::null()).stdin(Stdio::null());
             let end = command.output().map_err(context("starting a shell"))?;

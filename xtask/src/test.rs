@@ -49,6 +49,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     steps.take("examples", run_examples)?;
     steps.take("quick paths beside a plain reference", || bench::run(&["--quick".to_owned()]))?;
     steps.take("torture, in short", || torture::run(&["--short".to_owned()]))?;
+    steps.take("exports to ONNX, in its runtime", python::onnx)?;
     steps.take("the Python package", || python::run(&[]))?;
     steps.take("Spark, one test of each kind; all of them: cargo xtask test spark", python::spark_briefly)?;
     say(&steps.table());

@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 const NEW: [&str; 4] =
     ["WIN a FREE prize, txt now", "see you\nat home, mum", "free \"cash\" now; win", "home at six, see you"];
@@ -62,6 +63,11 @@ fn bench() -> Bench {
     bench.write("one.csv", one);
     bench.write("new.jsonl", json);
     bench.write("new.mbox", mbox);
+    // Another program wrote these.
+    for name in ["messages.parquet", "messages.arrow"] {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/data");
+        fs::copy(samples.join(name), bench.path(name)).unwrap();
+    }
     bench
 }
 
@@ -78,6 +84,8 @@ fn the_label_is_the_same_whichever_way_a_message_came() {
             "new",
             "new/0.eml new/1.eml new/2.eml new/3.eml",
             "one.csv",
+            "messages.parquet",
+            "messages.arrow",
             "new.txt --format text",
             "- --format csv < new.csv",
             "- < new.jsonl",

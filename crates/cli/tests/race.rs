@@ -45,19 +45,47 @@ fn the_command_of_the_winner_trains_the_same_weights() {
         &format!("{bundled}/penguins.csv --label species --missing mean"),
         &format!("{bundled}/sms-spam.tsv"),
     ] {
-        let printed = bench.ok(&format!("rosenblatt train {file} --model raced.model"));
-        let lines: Vec<&str> = printed.lines().collect();
-        let race = lines.iter().position(|line| line.starts_with("race of ")).unwrap();
-        let length = lines[race..].iter().take_while(|line| !line.is_empty()).count();
-        assert!((3..=9).contains(&length), "a race in a few lines:\n{printed}");
-        let command =
-            printed.split("to train the winner without the race: ").nth(1).unwrap().lines().next().unwrap();
-        assert!(!command.contains("auto"), "{command}");
-        bench.ok(&command.replace("raced.model", "alone.model"));
-        let [raced, alone] =
-            ["raced.model", "alone.model"].map(|name| rosenblatt::Model::load(bench.path(name)).unwrap());
-        assert!(raced.kept() == alone.kept(), "{command}");
+        the_same_weights(&bench, file);
     }
+}
+
+/// A table of numbers in every format, scaled in every way.
+#[test]
+fn the_command_of_the_winner_trains_the_same_weights_of_every_format_and_scale() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(100));
+    for format in ["jsonl", "svm", "vw", "npz", "parquet", "arrow"] {
+        bench.ok(&format!("rosenblatt convert t.csv t.{format} --label kind"));
+    }
+    for (format, label) in [
+        ("csv", "--label kind"),
+        ("jsonl", ""),
+        ("svm", ""),
+        ("vw", ""),
+        ("npz", ""),
+        ("parquet", ""),
+        ("arrow", ""),
+    ] {
+        for scale in ["auto", "none", "standard", "min-max", "max-abs", "unit-norm"] {
+            the_same_weights(&bench, &format!("t.{format} {label} --scale {scale} --shape line"));
+        }
+    }
+}
+
+/// Trains with a race, and with the command that it prints.
+fn the_same_weights(bench: &Bench, file: &str) {
+    let printed = bench.ok(&format!("rosenblatt train {file} --model raced.model"));
+    let lines: Vec<&str> = printed.lines().collect();
+    let race = lines.iter().position(|line| line.starts_with("race of ")).unwrap();
+    let length = lines[race..].iter().take_while(|line| !line.is_empty()).count();
+    assert!((3..=9).contains(&length), "a race in a few lines:\n{printed}");
+    let command =
+        printed.split("to train the winner without the race: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(!command.contains("auto"), "{command}");
+    bench.ok(&command.replace("raced.model", "alone.model"));
+    let [raced, alone] =
+        ["raced.model", "alone.model"].map(|name| rosenblatt::Model::load(bench.path(name)).unwrap());
+    assert!(raced.kept() == alone.kept(), "{command}");
 }
 
 #[test]

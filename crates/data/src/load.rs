@@ -15,8 +15,8 @@ use crate::bytes::source::Table;
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
 use crate::encode::{
-    Bends, Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, Shape, bending, fitting, settle,
-    share_of,
+    Bends, Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, Shape, bending, check_width,
+    fitting, settle, share_of,
 };
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
@@ -495,7 +495,10 @@ fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError
         Some(mut table) => {
             table.settle(&mut schema, how.limits.features).map_err(|error| error.in_source(&name))?;
         }
-        None => schema.settle(),
+        None => {
+            schema.settle();
+            check_width(&schema, how.limits.features).map_err(|error| error.in_source(&name))?;
+        }
     }
     drop_names(&mut schema, how).map_err(|error| error.in_source(&name))?;
     let labels = final_labels(numbering.labels().clone(), how)?;
@@ -696,7 +699,7 @@ impl Parts {
             crosser: None,
             dropped: known.map_or_else(Vec::new, |schema| schema.dropped.clone()),
             widest: 0,
-            dense_width: known.filter(is_full).and_then(Schema::straight_width),
+            dense_width: known.filter(is_full).and_then(Schema::shown_width),
             is_first: known.is_none(),
             left_out: Gaps::default(),
             unnamed: None,

@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// How many epochs a run for a picture takes at most.
 const MOST_EPOCHS: u64 = 100;
+/// The same with a kernel, whose scores take as long as it has support vectors.
+const MOST_KERNEL_EPOCHS: u64 = 20;
 /// Up to how many features rows are looked at from the two directions in which they vary most.
 const MOST_SLICED: usize = 5_000;
 /// Up to how many rows a run is made again to see how it learned.
@@ -144,8 +146,9 @@ impl<'a> Report<'a> {
         };
         // A run for a picture takes no longer because a file says so.
         let options = seen.spec.options();
-        if options.epochs > MOST_EPOCHS
-            && let Ok(shorter) = Spec::new(Options { epochs: MOST_EPOCHS, ..options.clone() })
+        let epochs = if options.kernel.is_some() { MOST_KERNEL_EPOCHS } else { MOST_EPOCHS };
+        if options.epochs > epochs
+            && let Ok(shorter) = Spec::new(Options { epochs, ..options.clone() })
         {
             seen.spec = shorter;
         }

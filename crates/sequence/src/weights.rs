@@ -395,6 +395,19 @@ impl Weights {
         self.rows.len()
     }
 
+    /// Attributes with a row of weights.
+    pub fn n_stored(&self) -> usize {
+        self.store.n_rows() - 1
+    }
+
+    /// The attributes with weights of their own or with two labels: where they are hashed, few of very many.
+    pub fn known_attributes(&self) -> impl Iterator<Item = u32> {
+        let has_links = |attribute: u32| self.links.of(attribute).next().is_some();
+        let all = (0_u32..).zip(&self.rows);
+        all.filter(move |(attribute, row)| **row != 0 || has_links(*attribute))
+            .map(|(attribute, _)| attribute)
+    }
+
     /// The weights of an attribute, label by label; nothing if all are zero.
     pub fn of_attribute(&self, attribute: u32) -> Option<Vec<f64>> {
         let row = self.rows.get(attribute as usize).filter(|row| **row != 0)?;

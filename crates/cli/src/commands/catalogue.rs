@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::paths::Role;
 use crate::ui;
-use clap::Arg;
+use clap::{Arg, Command};
 use rosenblatt::catalogue::{Catalogue, Format, Purpose};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn commands() -> Value {
     let whole = crate::command(crate::brief::Help::All);
     let all = whole.get_subcommands().map(|command| {
-        let options = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let deeper = command.get_subcommands().flat_map(Command::get_arguments);
+        let options = command.get_arguments().chain(deeper).filter(|arg| !arg.is_hide_set());
         let name = command.get_name();
         let about = command.get_about().map(ToString::to_string);
         json!({ "name": name, "about": about, "options": options.map(|arg| option(name, arg)).collect::<Vec<_>>() })

@@ -25,9 +25,9 @@ pub(crate) struct Args {
     /// A lesson for the blackboard [default: none, a spam filter is trained]
     #[arg(value_name = "LESSON", value_parser = lessons())]
     lesson: Option<String>,
-    /// Write the lesson's rows and pictures into this folder
-    #[arg(long, value_name = "PATH", default_value = ".", requires = "lesson")]
-    folder: PathBuf,
+    /// Write the lesson's rows and pictures into this folder [default: .]
+    #[arg(long, value_name = "PATH", requires = "lesson")]
+    folder: Option<PathBuf>,
     /// Save the model here [default: not saved]
     #[arg(long, short, value_name = "PATH", conflicts_with = "lesson")]
     model: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "lesson")]
     json: bool,
     /// Print who made the bundled data sets, and their licences
-    #[arg(long, conflicts_with = "lesson")]
+    #[arg(long, conflicts_with_all = ["lesson", "model", "json"])]
     licences: bool,
 }
 
@@ -62,13 +62,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.licences {
         return ui::print(bundled::NOTICE);
     }
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     if let Some(lesson) = LESSONS.iter().find(|lesson| Some(lesson.name) == args.lesson.as_deref()) {
-        return teach(lesson, &args.folder);
+        return teach(lesson, folder);
     }
     if args.lesson.as_deref() == Some(APPROXIMATION.0) {
-        return approximate(&args.folder);
+        return approximate(folder);
     }
     if args.lesson.as_deref() == Some(LIST.0) {
+        if args.folder.is_some() {
+            let message = "`--folder` is for a lesson, and `list` writes no files; leave it out";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         return list();
     }
     if !args.json {

@@ -10,7 +10,7 @@ use crate::ui::{self, count};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction};
-use rosenblatt::core::Order;
+use rosenblatt::core::{Order, Readout};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
 use rosenblatt::files::{is_stdout, write_whole};
 use rosenblatt::recipe::Choice;
@@ -228,6 +228,33 @@ impl Args {
         Ok(settings)
     }
 
+    /// Refuses options of learning that change nothing in this picture.
+    fn check_heeded(&self, figure: &Figure, settings: &Settings, spec: &Spec) -> Result<(), Failure> {
+        let refuse = |option: &str, why: &str| {
+            let message =
+                format!("`--{option}` has no effect on `plot {}`: {why}; leave it out", figure.name);
+            Err(Failure::Usage(message))
+        };
+        let pocket = |name: &str| name.trim() == "pocket";
+        let is_compared = settings.get("readouts").is_some_and(|names| names.split(',').any(pocket));
+        if self.spec.has("ratchet") && spec.readout() != Readout::Pocket && !is_compared {
+            return refuse("ratchet", "it is for the pocket's read-out");
+        }
+        if self.spec.has("patience") && (figure.needs == Needs::Run || figure.is_textbook(settings)) {
+            return refuse("patience", "it shows the whole run");
+        }
+        if self.spec.has("readout") && figure.needs == Needs::Run {
+            return refuse(
+                "readout",
+                "the steps are the same, and `--readouts` compares what is made of them",
+            );
+        }
+        if self.training_rows && figure.needs == Needs::ModelOnly {
+            return refuse("training-rows", "it shows the model alone");
+        }
+        Ok(())
+    }
+
     fn canvas(&self, form: Form) -> Canvas {
         if let (Some((width, height)), Form::Svg | Form::Png | Form::Apng) = (self.canvas, form) {
             let (width, height) = (f64::from(width), f64::from(height));
@@ -258,7 +285,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     args.spec.one_rule()?;
-    args.spec.spec()?;
+    let spec = args.spec.spec()?;
+    args.check_heeded(figure, &settings, &spec)?;
     if matches!(form, Form::Png | Form::Apng)
         && !args.json
         && args.output.is_none()

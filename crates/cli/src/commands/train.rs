@@ -130,6 +130,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Trains what `choice` chooses.
 pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
+    if matches!(choice, Choice::Race(_)) && args.spec.has("patience") {
+        let message = "`--patience` has no effect here, as the race decides how long to train; leave it out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let recipe = args.recipe(choice)?;
     recipe.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;

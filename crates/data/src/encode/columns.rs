@@ -455,7 +455,7 @@ pub(crate) fn check_width(schema: &Schema, limit: usize) -> Result<(), DataError
     }
     let message = format!("there are {width} features, more than {limit}, the limit");
     Err(DataError::new(ErrorKind::Limit, message)
-        .with_help("hash the categories with {hash-bits=18}, or raise the limit with {max-features}"))
+        .with_help("hash categories and words with {hash-bits=18}, or raise the limit with {max-features}"))
 }
 
 /// Makes rows of cells by a settled schema.

@@ -245,6 +245,14 @@ impl Schema {
         Some(self.columns.iter().map(Column::n_features).sum::<usize>() + table)
     }
 
+    /// [`Schema::straight_width`], unless it is large and the schema holds no number for the features: a model of a few
+    /// kilobytes may claim any number of them, and rows that are sparse need no room for those that they lack.
+    pub(crate) fn shown_width(&self) -> Option<usize> {
+        const GIVEN: usize = 1 << 16;
+        let shown = self.scaler.as_ref().map_or(0, |scaler| scaler.scale.len());
+        self.straight_width().filter(|width| *width <= GIVEN.max(shown))
+    }
+
     /// The features that are numbers, ascending, of rows that are `width` wide before any bend: those of columns, or of
     /// arrays that have none.
     pub fn numbers(&self, width: usize) -> Vec<u32> {

@@ -36,6 +36,13 @@ LABELS = [NAMES[y] for y in Y]
 COLUMNS = [f"f{j}" for j in range(WIDTH)]
 
 
+def messages():
+    texts = ["WIN a FREE prize, txt now", "see you\nat home, mum", 'free "cash" now; win', "home at six, see you"]
+    table = pa.table({"id": list(range(len(texts))), "text": texts})
+    pq.write_table(table, HERE / "messages.parquet")
+    feather.write_feather(table, HERE / "messages.arrow", compression="uncompressed")
+
+
 def text():
     with open(HERE / "table.csv", "w") as file:
         file.write(",".join([*COLUMNS, "label"]) + "\n")
@@ -160,6 +167,7 @@ def pictures():
 
 
 if __name__ == "__main__":
+    messages()
     text()
     numpy()
     arrow()

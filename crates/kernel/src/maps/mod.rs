@@ -18,7 +18,7 @@ use rosenblatt_core::SparseRows;
 use crate::kernels::{self, Formula, GAMMA, Kernel, KernelError, Outline, Setting};
 use rosenblatt_core::Random;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A map, fitted.
 pub trait FeatureMap: fmt::Debug + Send + Sync {
@@ -187,10 +187,9 @@ impl Choice {
         }
         self.check_width(width)?;
         // What is drawn for features is not in a file, which may claim any number of them: it waits for a row.
-        let known = (0..landmarks.len()).filter_map(|row| landmarks.entries(row).last());
-        let known = known.map(|(last, _)| last + 1).max();
-        let narrow = self.build(info, kernel, known.unwrap_or(0), landmarks, factor)?;
-        Ok(Arc::new(Restored { narrow, width, whole: OnceLock::new() }))
+        let narrow = self.build(info, kernel, 0, landmarks, factor)?;
+        let grown = Mutex::new(Arc::clone(&narrow));
+        Ok(Arc::new(Restored { narrow, width, grown }))
     }
 
     fn build(
@@ -217,12 +216,29 @@ impl Choice {
     }
 }
 
-/// A map from a file, of which no more is there than the file shows until a row is to be mapped.
-#[derive(Debug, Clone)]
+/// A map from a file, which grows with the rows that it maps: a file of a few kilobytes may claim any number of features,
+/// and those that no row has add nothing.
+#[derive(Debug)]
 struct Restored {
     narrow: Arc<dyn FeatureMap>,
     width: usize,
-    whole: OnceLock<Arc<dyn FeatureMap>>,
+    grown: Mutex<Arc<dyn FeatureMap>>,
+}
+
+impl Restored {
+    /// The map with room for this many features.
+    fn grown_to(&self, width: usize) -> Arc<dyn FeatureMap> {
+        let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        if grown.width() < width {
+            let mut wider = grown.copied();
+            if let Some(map) = Arc::get_mut(&mut wider) {
+                // Twice as much, so that a row more does not copy all.
+                map.widen(width.max(2 * grown.width()).min(self.width));
+            }
+            *grown = wider;
+        }
+        Arc::clone(&grown)
+    }
 }
 
 impl FeatureMap for Restored {
@@ -243,38 +259,17 @@ impl FeatureMap for Restored {
     }
 
     fn widen(&mut self, width: usize) {
-        if width <= self.width {
-            return;
-        }
-        self.width = width;
-        if let Some(mut whole) = self.whole.take() {
-            if Arc::get_mut(&mut whole).is_none() {
-                whole = whole.copied();
-            }
-            if let Some(map) = Arc::get_mut(&mut whole) {
-                map.widen(width);
-            }
-            self.whole = OnceLock::from(whole);
-        }
+        self.width = self.width.max(width);
     }
 
     fn copied(&self) -> Arc<dyn FeatureMap> {
-        Arc::new(self.clone())
+        let (narrow, grown) = (Arc::clone(&self.narrow), Mutex::new(self.grown_to(0)));
+        Arc::new(Self { narrow, width: self.width, grown })
     }
 
     fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
-        // Features that no row has add nothing, and a file of a few kilobytes may claim any number of them.
-        if rows.parts().1.iter().all(|feature| (*feature as usize) < self.narrow.width()) {
-            return self.narrow.apply(rows, out);
-        }
-        let whole = self.whole.get_or_init(|| {
-            let mut whole = self.narrow.copied();
-            if let Some(map) = Arc::get_mut(&mut whole) {
-                map.widen(self.width);
-            }
-            whole
-        });
-        whole.apply(rows, out);
+        let widest = rows.parts().1.iter().max().map_or(0, |last| *last as usize + 1);
+        self.grown_to(widest).apply(rows, out);
     }
 }
 
@@ -482,6 +477,10 @@ mod tests {
             let stored = map.landmarks().map(|(rows, factor)| (rows.clone(), factor.to_vec()));
             let restored = choice.restore(map.width(), map.gamma(), stored).unwrap();
             assert_eq!(mapped(&*restored, &points), together, "{name}");
+            // And where the file claims more features than any row has.
+            let stored = map.landmarks().map(|(rows, factor)| (rows.clone(), factor.to_vec()));
+            let claimed = choice.restore(50_000, map.gamma(), stored).unwrap();
+            assert_eq!((claimed.width(), mapped(&*claimed, &points)), (50_000, together.clone()), "{name}");
             let mut wider = restored.copied();
             Arc::get_mut(&mut wider).unwrap().widen(WIDTH + 3);
             assert_eq!((wider.width(), mapped(&*wider, &points)), (WIDTH + 3, together), "{name}");

@@ -23,15 +23,15 @@ pub(super) const INFO: Info = Info {
 fn build(request: Request) -> Result<Arc<dyn FeatureMap>, MapError> {
     let Request { kernel, formula, width, landmarks, factor: known, .. } = request;
     let finished = |rows: SparseRows, factor| -> Arc<dyn FeatureMap> {
-        let (values, kernel) = (Values::new(&rows, width), Arc::clone(&kernel));
-        Arc::new(Nystroem { kernel, gamma: formula.get(GAMMA.name), rows, values, factor })
+        let (values, kernel) = (Values::new(&rows), Arc::clone(&kernel));
+        Arc::new(Nystroem { kernel, gamma: formula.get(GAMMA.name), width, rows, values, factor })
     };
     if let Some(known) = known {
         let known = Factor::from_columns(known, landmarks.len()).filter(|factor| factor.size() > 0);
         let known = known.ok_or(MapError::Stored("the factor does not fit the landmarks"))?;
         return Ok(finished(landmarks, known));
     }
-    let all = Values::new(&landmarks, width);
+    let all = Values::new(&landmarks);
     let mut matrix = vec![0.0; landmarks.len() * landmarks.len()];
     all.with(&*kernel, &landmarks, &mut matrix);
     let (factor, order) = factor(&matrix, landmarks.len());
@@ -55,9 +55,9 @@ struct Values {
 }
 
 impl Values {
-    fn new(rows: &SparseRows, width: usize) -> Self {
+    fn new(rows: &SparseRows) -> Self {
         Self {
-            table: Table::of_rows(rows, width),
+            table: Table::of_rows(rows),
             norms2: rows.iter().map(Row::norm2).collect(),
             lengths: rows.iter().map(|row| row.sum(|_, value| value.abs())).collect(),
         }
@@ -81,6 +81,7 @@ impl Values {
 struct Nystroem {
     kernel: Arc<dyn Kernel>,
     gamma: Option<f64>,
+    width: usize,
     rows: SparseRows,
     values: Values,
     factor: Factor,
@@ -92,7 +93,7 @@ impl FeatureMap for Nystroem {
     }
 
     fn width(&self) -> usize {
-        self.values.table.width()
+        self.width
     }
 
     fn gamma(&self) -> Option<f64> {
@@ -104,7 +105,7 @@ impl FeatureMap for Nystroem {
     }
 
     fn widen(&mut self, width: usize) {
-        self.values = Values::new(&self.rows, width.max(self.width()));
+        self.width = self.width.max(width);
     }
 
     fn copied(&self) -> Arc<dyn FeatureMap> {

@@ -21,9 +21,10 @@ impl Table {
         Self { size, values: Vec::new() }
     }
 
-    /// Features become outputs: one per row.
-    pub(super) fn of_rows(rows: &SparseRows, width: usize) -> Self {
+    /// Features become outputs: one per row. It knows those that some row has.
+    pub(super) fn of_rows(rows: &SparseRows) -> Self {
         let size = rows.len();
+        let width = rows.parts().1.iter().max().map_or(0, |last| *last as usize + 1);
         let mut values = vec![0.0; width * size];
         for (output, row) in rows.iter().enumerate() {
             row.entries().for_each(|(feature, value)| values[feature * size + output] = value);
@@ -45,7 +46,7 @@ impl Table {
     }
 
     /// Adds what every row says, feature by feature in ascending order, to its `size` numbers in `sums`. Distances
-    /// are counted from those to a row of zeros.
+    /// are counted from those to a row of zeros. What it does not know is zero for all outputs.
     pub(super) fn add(&self, kind: Sum, rows: &SparseRows, sums: &mut [f64]) {
         for first in (0..self.size).step_by(TILE) {
             let tile = first..self.size.min(first + TILE);
@@ -57,7 +58,15 @@ impl Table {
 
     fn add_row(&self, kind: Sum, row: Sparse<'_, f64>, first: usize, sums: &mut [f64]) {
         for (feature, value) in row.entries() {
-            let table = &self.values[feature * self.size + first..][..sums.len()];
+            let first = feature * self.size + first;
+            let Some(table) = self.values.get(first..first + sums.len()) else {
+                match kind {
+                    Sum::Products | Sum::Rows => {}
+                    Sum::Distances => sums.iter_mut().for_each(|sum| *sum += value.abs()),
+                    Sum::Minima => sums.iter_mut().for_each(|sum| *sum += value.min(0.0)),
+                }
+                continue;
+            };
             let pairs = sums.iter_mut().zip(table);
             match kind {
                 Sum::Products | Sum::Rows => Dense(table).add_to(value, sums),

@@ -25,6 +25,9 @@ pub(super) fn are_meant(recipe: &Recipe, source: &Source) -> bool {
 pub(super) fn merged(recipe: &Recipe) -> Result<TaggerOptions, Error> {
     let start = recipe.start.as_deref().map(Model::to_tag).transpose()?;
     let options = start.map_or_else(TaggerOptions::default, |tagger| tagger.options().clone());
+    if start.is_some() && !recipe.online && !recipe.learning.is_set("epochs") {
+        super::start::check_epochs(options.epochs)?;
+    }
     options.with_set(&recipe.tagging.clone().unwrap_or_default(), &recipe.learning, &recipe.reading)
 }
 

@@ -37,6 +37,9 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
         recipe.learning.over(model.spec().options().clone()).into()
     };
     let spec = Spec::new(learning.options().clone())?;
+    if !recipe.online && !recipe.learning.is_set("epochs") {
+        check_epochs(learning.options().epochs)?;
+    }
     if !recipe.blank {
         check_weights(model, &spec)?;
         model.check_room("a run that starts from it", 32)?;
@@ -55,6 +58,17 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
         positive,
         ..recipe.clone()
     })
+}
+
+/// Refuses more epochs than a run takes over from a model: a file of a few kilobytes may claim any number.
+pub(super) fn check_epochs(claimed: u64) -> Result<(), Error> {
+    const MOST: u64 = 10_000;
+    if claimed <= MOST {
+        return Ok(());
+    }
+    let what =
+        format!("its options claim {claimed} epochs, more than {MOST}; set `epochs` to those you want");
+    Err(Error::BadStart { what })
 }
 
 /// Whether the weights of `model` mean the same to a run of `spec`.

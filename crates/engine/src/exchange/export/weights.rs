@@ -43,7 +43,7 @@ pub(super) fn csv_of_tags(tagger: Tagger<'_>) -> Result<Vec<u8>, Error> {
     let mut line = |name: &str, label: &str, weight: f64| {
         let _ = writeln!(text, "\"{}\",{label},{weight}", name.replace('"', "\"\""));
     };
-    for attribute in 0..weights.n_attributes() as u32 {
+    for attribute in weights.known_attributes() {
         let name = tagger.lexicon().name(attribute);
         let row = weights.of_attribute(attribute).unwrap_or_default();
         for (label, weight) in labels.iter().zip(row).filter(|(_, weight)| *weight != 0.0) {

@@ -439,15 +439,24 @@ impl Model {
         const GIVEN: usize = 64 << 20;
         /// And to one with this many times fewer weights than places for them.
         const SPARSE: usize = 1 << 10;
-        let (n_weights, n_stored) = match &self.kept {
-            Kept::Hyperplanes(planes) => (planes.width() * planes.n_outputs(), planes.entries().count()),
-            Kept::Votes(votes) => {
+        let (n_weights, n_stored) = match (self.map(), &self.kept) {
+            (Some(map), _) => {
+                (map.width(), map.landmarks().map_or(map.size(), |(rows, _)| rows.parts().2.len()))
+            }
+            (None, Kept::Hyperplanes(planes)) => {
+                (planes.width() * planes.n_outputs(), planes.entries().count())
+            }
+            (None, Kept::Votes(votes)) => {
                 let log = votes.log();
                 (log.width * log.n_outputs, log.row_values.len())
             }
-            Kept::Other(_) => match expansion(&self.kept) {
-                Some(expansion) => (expansion.rows().width(), expansion.rows().n_entries()),
-                None => return Ok(()),
+            (None, Kept::Other(_)) => match (expansion(&self.kept), self.tagger()) {
+                (Some(expansion), _) => (expansion.rows().width(), expansion.rows().n_entries()),
+                (None, Some(tagger)) => {
+                    let weights = tagger.tagging().weights();
+                    (weights.n_attributes(), weights.n_stored())
+                }
+                (None, None) => return Ok(()),
             },
         };
         if n_weights.saturating_mul(n_bytes) <= GIVEN || n_weights / SPARSE <= n_stored {

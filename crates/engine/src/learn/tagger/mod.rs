@@ -535,7 +535,7 @@ impl<'m> Tagger<'m> {
             let links = links.map(move |(before, _, weight)| (attribute, Some(before), weight));
             alone.map(|weight| (attribute, None, weight)).into_iter().chain(links)
         };
-        let mut all: Vec<(u32, Option<u32>, f64)> = (0..weights.n_attributes() as u32).flat_map(of).collect();
+        let mut all: Vec<(u32, Option<u32>, f64)> = weights.known_attributes().flat_map(of).collect();
         all.sort_by(|one, other| other.2.total_cmp(&one.2).then((one.0, one.1).cmp(&(other.0, other.1))));
         all.truncate(n);
         let named = |(attribute, before, weight): (u32, Option<u32>, f64)| {

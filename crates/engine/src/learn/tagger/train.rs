@@ -402,6 +402,7 @@ impl Reader {
         let scratch = Scratch::default();
         if let Some(start) = start {
             let (kept, labels) = (start.kept, start.labels());
+            start.model().check_room("a run that starts from it", 8)?;
             if options.voted || kept.options.voted {
                 let what = "hypotheses that vote begin at zero, and so does what they vote on".to_owned();
                 return Err(Error::BadStart { what });
