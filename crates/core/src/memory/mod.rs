@@ -321,6 +321,11 @@ impl Memories {
         }
     }
 
+    /// Adds an output after all others. Only an average can, of hypotheses that began at zero: false if there is more.
+    pub(crate) fn add_output(&mut self) -> bool {
+        !self.others && self.start.is_none() && self.averaged.as_mut().is_none_or(Averaged::add_output)
+    }
+
     /// What is remembered begins anew after `rounds` rounds. Only an average can: says whether there is nothing else.
     pub(crate) fn begin_anew(&mut self, rounds: u64) -> bool {
         if let Some(averaged) = &mut self.averaged {
