@@ -67,7 +67,7 @@ impl Linear {
     /// The hyperplanes as they stand, as a copy that no longer moves.
     pub fn planes(&self) -> Hyperplanes {
         let mut weights = self.weights.compact().into_owned();
-        for weights in weights.chunks_exact_mut(self.n_outputs) {
+        for weights in weights.chunks_exact_mut(self.n_outputs).filter(|_| self.scaled) {
             for (weight, output) in weights.iter_mut().zip(&self.outputs) {
                 *weight *= output.scale;
             }

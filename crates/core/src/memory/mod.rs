@@ -253,8 +253,9 @@ impl Memories {
     /// Room for what `remember` asks, beside a hypothesis that starts as `start` does.
     pub fn new(remember: Remember, start: &Linear) -> Self {
         let n_outputs = start.n_outputs();
-        let planes = start.planes();
-        let started = planes != Hyperplanes::zero(planes.width(), n_outputs);
+        let weights = start.unscaled().compact();
+        let started =
+            (0..n_outputs).any(|k| start.bias(k) != 0.0) || weights.iter().any(|weight| *weight != 0.0);
         Self {
             averaged: remember.averaged.then(|| Averaged::new(n_outputs, remember.averaged_from)),
             others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
@@ -262,7 +263,7 @@ impl Memories {
             survivors: remember.survivors.then(|| Survivors::new(n_outputs)),
             pocket: remember.pocket.map(Pocket::new),
             random: remember.random.map(RandomSurvivor::new),
-            start: started.then_some(planes),
+            start: started.then(|| start.planes()),
         }
     }
 
