@@ -119,6 +119,6 @@ pub use schedule::Schedule;
 #[doc(hidden)]
 pub use settings::kebab;
 pub use settings::{Check, Decided, Declared, Setting, Takes, Tasks};
-pub use simd::{ByColumns, Work, widest};
+pub use simd::{ByColumns, Work, announce, widest};
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};
 pub use sparse_rows::SparseRows;

@@ -1,11 +1,15 @@
 //! A model that goes on learning ends in the bits of one run over the same rows, in however many pieces they came and
 //! however often it was left.
 
+#[path = "../../data/tests/allocations/mod.rs"]
+mod allocations;
+
+use rosenblatt::builders::AveragedPerceptron;
 use rosenblatt::data::{ReadOptions, Source, load_source};
 use rosenblatt::options::Classes;
 use rosenblatt::recipe::{Choice, Ongoing};
 use rosenblatt::settings::Asked;
-use rosenblatt::{KernelOptions, Mapping, Model, Options, Recipe};
+use rosenblatt::{Dataset, KernelOptions, Mapping, Model, Online, Options, Recipe, Spec};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -116,4 +120,64 @@ fn a_vote_goes_on_from_nothing_only() {
     };
     let refused = Ongoing::begin(&recipe(Asked::default()), base(true, voted)).err().unwrap();
     assert!(refused.to_string().contains("no weights of its own"), "{refused}");
+}
+
+/// Learns from these rows, of which each names a class that was never seen, and says how many bytes were asked for meanwhile.
+fn asked_for_new_classes(n_classes: usize) -> usize {
+    let names: Vec<String> = (0..n_classes).map(|class| format!("class {class}")).collect();
+    let rows: Vec<[f64; 4]> = (0..n_classes).map(|row| [1.0, row as f64, (row % 7) as f64, -1.0]).collect();
+    let begun = Dataset::from_rows(&[[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]], &["a", "b"]);
+    let base = AveragedPerceptron::new().fit(&begun).unwrap();
+    let mut ongoing = Ongoing::begin(&recipe(Asked::default()), Arc::new(base)).unwrap();
+    // The first class more turns one hyperplane into three: all is carried over.
+    ongoing.learn(&Dataset::from_rows(&[[0.0, 0.0, 1.0, 1.0]], &["c"])).unwrap();
+    let data = Dataset::from_rows(&rows, &names);
+    let ((), asked) = allocations::asked_by(|| ongoing.learn(&data).unwrap());
+    assert_eq!(ongoing.labels().len(), 3 + n_classes);
+    asked
+}
+
+#[test]
+fn new_classes_copy_nothing_that_was_learned() {
+    let (few, many) = (asked_for_new_classes(500), asked_for_new_classes(2000));
+    assert!(many < 5 * few, "500 classes ask for {few} bytes, and 2000 for {many}");
+}
+
+#[test]
+fn a_class_that_takes_its_place_leaves_the_bits_of_one_that_was_carried_over() {
+    let classes: Vec<String> = (0..14).map(|class| format!("class {class}")).collect();
+    let options = |algorithm: &str, readout: &str, multiclass| Options {
+        algorithm: algorithm.to_owned(),
+        readout: Some(readout.parse().unwrap()),
+        multiclass,
+        ..Options::default()
+    };
+    let direct = || "direct-uniform".parse().unwrap();
+    for options in [
+        options("perceptron", "last", Classes::OneVsRest),
+        options("perceptron", "averaged", Classes::OneVsRest),
+        options("perceptron", "averaged", direct()),
+        options("perceptron", "voted", direct()),
+        options("pegasos", "averaged", Classes::OneVsRest),
+        options("alma", "last", Classes::OneVsRest),
+        options("arow", "last", Classes::OneVsRest),
+    ] {
+        let spec = Spec::new(options).unwrap();
+        let begun = || Online::new(spec.clone(), &classes[..3]).unwrap().keeping_track();
+        let (mut in_place, mut carried) = (begun(), begun());
+        for row in 0..140_usize {
+            let values = [1.0, (row * 37 % 101) as f64 / 50.0 - 1.0, (row * 11 % 13) as f64, 0.5];
+            let name = &classes[(row * row + row / 10) % (3 + row / 10).min(14)];
+            let data = Dataset::from_rows(&[values], &[name]);
+            in_place.learn_named(data.view(), data.labels().names(), 0..1).unwrap();
+            if !carried.labels().names().contains(name) {
+                let all = carried.labels().names().iter().chain([name]).cloned();
+                carried.take_in(all.collect::<Vec<_>>()).unwrap();
+            }
+            carried.learn_named(data.view(), data.labels().names(), 0..1).unwrap();
+        }
+        assert!(in_place.labels().len() > 9, "more than one block of outputs");
+        assert!(in_place.checkpoint() == carried.checkpoint(), "{spec:?}");
+        assert_eq!(in_place.model().unwrap().to_bytes(), carried.model().unwrap().to_bytes());
+    }
 }

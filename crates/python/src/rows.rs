@@ -132,16 +132,12 @@ pub(crate) fn looked_at(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
         return Ok(Arc::new(array));
     }
     let mut look = Look::default();
-    for first in (0..n_rows).step_by(LOOKED_AT) {
-        let part = first..n_rows.min(first + LOOKED_AT);
-        array.check(part.clone())?;
-        look.add(array.lend(), part);
+    look.add(array.lend(), 0..n_rows);
+    if !look.is_sound {
+        array.check(0..n_rows)?;
     }
     Ok(Arc::new(LookedAt { array, look }))
 }
-
-/// How many sparse rows are looked at in every way before the next ones: mostly they stay in the nearest cache.
-const LOOKED_AT: usize = 32;
 
 /// Sparse rows that were looked at.
 #[derive(Debug)]

@@ -45,6 +45,11 @@ impl Decision for Direct {
         self.n_classes
     }
 
+    fn add_class(&mut self) -> bool {
+        self.n_classes += 1;
+        true
+    }
+
     fn votes_jointly(&self) -> bool {
         true
     }

@@ -45,6 +45,11 @@ pub trait Decision {
     /// How many scores are needed.
     fn n_outputs(&self) -> usize;
 
+    /// Adds a class after all others, whose output comes after all others. False if its outputs are not one for each class.
+    fn add_class(&mut self) -> bool {
+        false
+    }
+
     /// Whether each survivor names one class, instead of a side for each output.
     fn votes_jointly(&self) -> bool {
         false
@@ -138,6 +143,10 @@ impl Decision for Multiclass {
 
     fn n_outputs(&self) -> usize {
         chosen!(self, decision => decision.n_outputs())
+    }
+
+    fn add_class(&mut self) -> bool {
+        chosen!(self, decision => decision.add_class())
     }
 
     fn votes_jointly(&self) -> bool {

@@ -29,6 +29,11 @@ impl Decision for OneVsRest {
         self.n_classes
     }
 
+    fn add_class(&mut self) -> bool {
+        self.n_classes += 1;
+        true
+    }
+
     fn problems(&mut self, class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {
         for (output, score) in scores.iter().enumerate() {
             let label = if output == class as usize { 1.0 } else { -1.0 };

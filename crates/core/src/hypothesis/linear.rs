@@ -38,26 +38,36 @@ pub(crate) struct Output {
     pub(crate) moves: u64,
 }
 
+impl Output {
+    const NEW: Self = Self { scale: 1.0, bias: 0.0, norm2: 0.0, moves: 0 };
+}
+
 impl Linear {
     /// Zero weights of the given shape.
     pub fn new(shape: Shape) -> Self {
-        let output = Output { scale: 1.0, bias: 0.0, norm2: 0.0, moves: 0 };
         Self {
             n_outputs: shape.n_outputs,
             bias: shape.bias,
             bias_gain: shape.bias.gain(),
             weights: Table::new(shape.width, shape.n_outputs),
-            outputs: vec![output; shape.n_outputs],
+            outputs: vec![Output::NEW; shape.n_outputs],
             scaled: false,
             tracks_norm: false,
             ahead: Ahead::default(),
         }
     }
 
+    /// Adds a hyperplane of zeros after all others.
+    pub(crate) fn add_output(&mut self) {
+        self.weights.add_output();
+        self.n_outputs += 1;
+        self.outputs.push(Output::NEW);
+    }
+
     /// The hyperplanes as they stand, as a copy that no longer moves.
     pub fn planes(&self) -> Hyperplanes {
         let mut weights = self.weights.compact().into_owned();
-        for weights in weights.chunks_exact_mut(self.n_outputs) {
+        for weights in weights.chunks_exact_mut(self.n_outputs).filter(|_| self.scaled) {
             for (weight, output) in weights.iter_mut().zip(&self.outputs) {
                 *weight *= output.scale;
             }

@@ -26,11 +26,7 @@ impl Table {
     pub(crate) fn new(width: usize, n_outputs: usize) -> Self {
         let mut blocks = Vec::with_capacity(n_outputs.div_ceil(BLOCK));
         for first in (0..n_outputs).step_by(BLOCK) {
-            let stride = match n_outputs - first {
-                1 if n_outputs == 1 => 1,
-                n => n.clamp(2, BLOCK).next_power_of_two(),
-            };
-            blocks.push(Block { stride, cells: Cells::default() });
+            blocks.push(Block { stride: stride(n_outputs, first), cells: Cells::default() });
         }
         let changes = vec![Change::default(); blocks.len()];
         let mut table = Self { n_outputs, width: 0, blocks, changes };
@@ -93,6 +89,25 @@ impl Table {
                 block.cells.grow(width * block.stride);
             }
         }
+    }
+
+    /// Adds an output after all others; its numbers are zero. Nothing moves but the last, narrower block.
+    pub(crate) fn add_output(&mut self) {
+        let first = self.n_outputs / BLOCK * BLOCK;
+        self.n_outputs += 1;
+        let stride = stride(self.n_outputs, first);
+        if first / BLOCK == self.blocks.len() {
+            self.blocks.push(Block { stride, cells: Cells::default() });
+            self.changes.push(Change::default());
+        }
+        let last = &mut self.blocks[first / BLOCK];
+        if last.stride != stride || last.cells.is_empty() {
+            let narrow = std::mem::replace(last, Block { stride, cells: Cells::default() });
+            last.cells.grow(self.width * stride);
+            let moved = last.cells.chunks_exact_mut(stride).zip(narrow.cells.chunks_exact(narrow.stride));
+            moved.for_each(|(wide, narrow)| wide[..narrow.len()].copy_from_slice(narrow));
+        }
+        self.column_mut(self.n_outputs - 1).for_each(|number| *number = 0.0);
     }
 
     #[cfg(test)]
@@ -193,6 +208,14 @@ impl Table {
     }
 }
 
+/// How many places a feature has in the block that begins with output `first` of `n_outputs`.
+fn stride(n_outputs: usize, first: usize) -> usize {
+    match n_outputs - first {
+        1 if n_outputs == 1 => 1,
+        n => n.clamp(2, BLOCK).next_power_of_two(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +245,29 @@ mod tests {
                 let column: Vec<f64> = numbers.iter().skip(output).step_by(n_outputs).copied().collect();
                 assert!(table.column(output).take(7).eq(&column));
                 assert!(table.column_mut(output).take(7).eq(&column));
+            }
+        }
+    }
+
+    #[test]
+    fn an_output_more_moves_nothing_but_the_last_block() {
+        for width in [1, 7] {
+            let mut table = Table::from_compact(&vec![0.5; width], 1);
+            for n_outputs in 2..40 {
+                let full: Vec<_> = table.blocks.iter().map(|block| block.cells.as_ptr()).collect();
+                table.add_output();
+                let full = &full[..(n_outputs - 1) / BLOCK];
+                assert!(table.blocks.iter().zip(full).all(|(block, place)| block.cells.as_ptr() == *place));
+                table.column(n_outputs - 1).for_each(|number| assert_eq!(number.to_bits(), 0));
+                let mark = n_outputs as f64;
+                table.column_mut(n_outputs - 1).for_each(|number| *number = mark);
+                let expected: Vec<f64> =
+                    (1..=n_outputs).map(|k| if k == 1 { 0.5 } else { k as f64 }).collect();
+                assert_eq!(table.compact(), expected.repeat(width));
+                let made = Table::from_compact(&expected.repeat(width), n_outputs);
+                let strides =
+                    |table: &Table| table.blocks.iter().map(|block| block.stride).collect::<Vec<_>>();
+                assert_eq!((strides(&table), table.changes.len()), (strides(&made), made.changes.len()));
             }
         }
     }

@@ -57,6 +57,16 @@ impl Averaged {
         Self { lag, closed: Vec::new(), outputs, from, skipped: 0 }
     }
 
+    /// Adds an output after all others, whose hypotheses were zero so far. False if sums were closed, which lie side by side.
+    pub(super) fn add_output(&mut self) -> bool {
+        let fits = self.closed.is_empty();
+        if fits {
+            self.lag.add_output();
+            self.outputs.push(Clock::default());
+        }
+        fits
+    }
+
     /// The epoch number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
     /// change that was made so far is missing from any of its terms.
     pub(super) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {

@@ -253,8 +253,9 @@ impl Memories {
     /// Room for what `remember` asks, beside a hypothesis that starts as `start` does.
     pub fn new(remember: Remember, start: &Linear) -> Self {
         let n_outputs = start.n_outputs();
-        let planes = start.planes();
-        let started = planes != Hyperplanes::zero(planes.width(), n_outputs);
+        let weights = start.unscaled().compact();
+        let started =
+            (0..n_outputs).any(|k| start.bias(k) != 0.0) || weights.iter().any(|weight| *weight != 0.0);
         Self {
             averaged: remember.averaged.then(|| Averaged::new(n_outputs, remember.averaged_from)),
             others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
@@ -262,7 +263,7 @@ impl Memories {
             survivors: remember.survivors.then(|| Survivors::new(n_outputs)),
             pocket: remember.pocket.map(Pocket::new),
             random: remember.random.map(RandomSurvivor::new),
-            start: started.then_some(planes),
+            start: started.then(|| start.planes()),
         }
     }
 
@@ -319,6 +320,11 @@ impl Memories {
         if let Some(averaged) = &mut self.averaged {
             averaged.epoch_begins(epoch, rounds);
         }
+    }
+
+    /// Adds an output after all others. Only an average can, of hypotheses that began at zero: false if there is more.
+    pub(crate) fn add_output(&mut self) -> bool {
+        !self.others && self.start.is_none() && self.averaged.as_mut().is_none_or(Averaged::add_output)
     }
 
     /// What is remembered begins anew after `rounds` rounds. Only an average can: says whether there is nothing else.

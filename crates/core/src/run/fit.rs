@@ -227,6 +227,17 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         self.space.stand_at(&mut self.memory, moves, totals.rounds)
     }
 
+    /// Adds a class after all others, in place, as [carrying the state over](State::for_outputs) does with a copy of all that was
+    /// learned. False if a run of this kind cannot; it is then of no use, but for its state.
+    pub fn add_class(&mut self) -> bool {
+        let fits = self.anchor.is_none() && self.class_weights.is_empty() && self.decision.add_class();
+        let added = fits && self.space.add_output(&mut self.memory);
+        if added {
+            self.scores.push(0.0);
+        }
+        added
+    }
+
     /// By how much the sum of all hypotheses since then is more than that of as many copies of the start. `None` if no
     /// average is remembered.
     pub fn drift(&self) -> Option<Hyperplanes> {

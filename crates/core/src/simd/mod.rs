@@ -96,6 +96,22 @@ pub(crate) fn prefetch<T>(values: &[T]) {
     }
 }
 
+/// Asks for what lies `n` values after the first of these, if the machine can and there is something.
+#[inline(always)]
+pub fn announce<T>(values: &[T], n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "a hint to the memory")]
+        // SAFETY: a hint reads nothing, wherever it points.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(n).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, n);
+}
+
 /// [`dense_dot`] in the widest registers this machine has.
 #[inline(always)]
 pub(crate) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {

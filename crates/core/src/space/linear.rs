@@ -215,6 +215,10 @@ impl LinearSpace for Linear {
         self
     }
 
+    fn whole_mut(&mut self) -> Option<&mut Linear> {
+        Some(self)
+    }
+
     fn set_moves(&mut self, moves: &[u64]) {
         for (output, moves) in self.outputs.iter_mut().zip(moves) {
             output.moves = *moves;

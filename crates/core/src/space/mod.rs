@@ -142,6 +142,12 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
         false
     }
 
+    /// Adds an output of zeros after all others, in place. False, and nothing is changed, if this space, or its memory, keeps
+    /// more than grows by an output.
+    fn add_output(&mut self, _memory: &mut Self::Memory) -> bool {
+        false
+    }
+
     /// By how much the sum behind an average is more than that of as many copies of the start; `None` without one.
     fn drift(&self, _memory: &Self::Memory, _rounds: u64) -> Option<Hyperplanes> {
         None
@@ -155,6 +161,15 @@ impl<S: LinearSpace> Outcome for S {
     fn stand_at(&mut self, memory: &mut Memories, moves: &[u64], rounds: u64) -> bool {
         self.set_moves(moves);
         S::SUITS_KERNELS && memory.begin_anew(rounds)
+    }
+
+    fn add_output(&mut self, memory: &mut Memories) -> bool {
+        let Some(linear) = self.whole_mut() else { return false };
+        let fits = memory.add_output();
+        if fits {
+            linear.add_output();
+        }
+        fits
     }
 
     fn drift(&self, memory: &Memories, rounds: u64) -> Option<Hyperplanes> {
@@ -206,6 +221,11 @@ pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Syn
 
     /// The hyperplanes as they stand.
     fn linear(&self) -> &Linear;
+
+    /// The hyperplanes, where they are all that is kept.
+    fn whole_mut(&mut self) -> Option<&mut Linear> {
+        None
+    }
 
     /// Says how often each hyperplane has moved, where a space counts that.
     fn set_moves(&mut self, _moves: &[u64]) {}

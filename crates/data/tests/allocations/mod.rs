@@ -16,6 +16,8 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// What this thread asked for less what it gave back, and the most that ever was.
     static MINE: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+    /// What this thread asked for.
+    static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
 #[global_allocator]
@@ -44,12 +46,20 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (outcome, (MINE.get().1 - before).max(0).cast_unsigned())
 }
 
+/// What `work` returns, and how many bytes this thread asked for while it ran, whether it gave them back or not.
+pub fn asked_by<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = ASKED.get();
+    let outcome = work();
+    (outcome, ASKED.get() - before)
+}
+
 fn more(n_bytes: usize) {
     let in_use = IN_USE.fetch_add(n_bytes, Ordering::Relaxed) + n_bytes;
     if in_use > PEAK.load(Ordering::Relaxed) {
         PEAK.fetch_max(in_use, Ordering::Relaxed);
     }
-    // A thread that is ending has no count of its own any more.
+    // A thread that is ending has no counts of its own any more.
+    let _ = ASKED.try_with(|asked| asked.set(asked.get() + n_bytes));
     let _ = MINE.try_with(|mine| {
         let (now, most) = mine.get();
         let now = now + n_bytes.cast_signed();

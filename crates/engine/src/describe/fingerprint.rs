@@ -85,13 +85,22 @@ impl Fingerprint {
 
     /// The digest of no rows, whose classes are these, of which the first are those of this digest.
     pub(crate) fn grown(&self, labels: &Labels) -> Self {
-        let number = |name: &String| {
-            let mut digest = Self::default();
-            digest.add_text(name.as_bytes());
-            digest.settled()[0]
-        };
-        let new = labels.names().iter().skip(self.classes.len()).map(number);
+        let new = labels.names().iter().skip(self.classes.len()).map(|name| Self::number(name));
         Self { classes: self.classes.iter().copied().chain(new).collect(), ..Self::default() }
+    }
+
+    /// Makes it the digest of no rows, of one class more.
+    pub(crate) fn take_in(&mut self, name: &str) {
+        let mut classes = std::mem::take(&mut self.classes);
+        classes.push(Self::number(name));
+        *self = Self { classes, ..Self::default() };
+    }
+
+    /// What stands for a class of this name.
+    fn number(name: &str) -> u64 {
+        let mut digest = Self::default();
+        digest.add_text(name.as_bytes());
+        digest.settled()[0]
     }
 
     /// Takes rows `part` of `rows` in. Not in wide registers, which multiply whole numbers of 64 bits more slowly.

@@ -56,6 +56,9 @@ pub(crate) trait Learner: Snapshot + Send {
     /// Counts on from these totals, where hyperplanes were mixed; see [`Run::stand_at`].
     fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool;
 
+    /// Adds a class after all others, in place; see [`Run::add_class`].
+    fn add_class(&mut self) -> bool;
+
     /// What an average has gathered since then; see [`Run::drift`].
     fn drift(&self) -> Option<Hyperplanes>;
 
@@ -383,6 +386,10 @@ where
 
     fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool {
         Run::stand_at(self, totals, moves)
+    }
+
+    fn add_class(&mut self) -> bool {
+        Run::add_class(self)
     }
 
     fn drift(&self) -> Option<Hyperplanes> {

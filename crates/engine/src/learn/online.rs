@@ -144,10 +144,16 @@ impl Online {
         self.carry_over(labels, digest, n_before, &origins)
     }
 
-    /// [`Online::take_in`] of one class more, after all others. Where every class has an output, no name is compared but
-    /// its own: the next class costs no more than a row does, and many cost no more than their rows.
+    /// [`Online::take_in`] of one class more, after all others. Where every class has an output and weights are all that is
+    /// kept, it takes its place in them and nothing is copied; elsewhere all that was learned is carried over.
     fn take_in_next(&mut self, name: &str) -> Result<(), Error> {
         let n_classes = self.labels.len();
+        if self.learner.add_class() {
+            self.labels.add(name);
+            self.shown.digest.take_in(name);
+            (self.shown.is_whole, self.shown.resumed) = (self.shown.rows == 0, None);
+            return Ok(());
+        }
         let mut labels = self.labels.clone();
         labels.add(name);
         if n_classes == 2 || self.spec.options().multiclass == Classes::OneVsOne {
@@ -262,11 +268,14 @@ impl Online {
             part.clone().find(is_new).map(|row| names[labelled[row] as usize].clone()).into_iter().collect();
         self.check_named(rows, &new)?;
         let number = |numbers: &[Option<u32>], class: u32| numbers[class as usize].unwrap_or(0);
-        let mut classes: Vec<u32> = labelled.iter().map(|&class| number(&numbers, class)).collect();
+        let mut classes = vec![0; labelled.len()];
         let mut from = part.start;
         loop {
             let is_new = |&row: &usize| numbers[labelled[row] as usize].is_none();
             let end = (from..part.end).find(is_new).unwrap_or(part.end);
+            for row in from..end {
+                classes[row] = number(&numbers, labelled[row]);
+            }
             let rows = rows.with_classes(&classes);
             let new = self.note(rows, from..end)?;
             self.learn_part(rows, new)?;
@@ -275,9 +284,6 @@ impl Online {
             }
             numbers[labelled[end] as usize] = Some(self.labels.len() as u32);
             self.take_in_next(&names[labelled[end] as usize])?;
-            for (class, &labelled) in classes.iter_mut().zip(&labelled).skip(end) {
-                *class = number(&numbers, labelled);
-            }
             from = end;
         }
     }
