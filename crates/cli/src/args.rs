@@ -401,13 +401,17 @@ flags!(
     RecipeArgs, "Training and estimate", [of::<Recipe>(), of::<MemoryLimit>()].concat(),
     |arg| match arg.get_id().as_str() {
         "no-refit" => arg.conflicts_with("folds"),
-        "online" => arg.conflicts_with_all([
-            "holdout", "epochs", "patience", "order", "max-updates", "folds", "calibrate", "export", "no-refit",
-            "no-held-out-scores", "memory", "ratchet", "stop-when-clean",
-        ]),
+        "online" => arg.conflicts_with_all(["holdout", "folds", "export"]).conflicts_with_all(idle_online()),
         _ => arg,
     }
 );
+
+/// Flags of settings that do nothing where rows are learned online.
+fn idle_online() -> Vec<&'static str> {
+    let all = [Recipe::SETTINGS, MemoryLimit::SETTINGS, Options::SETTINGS, Validation::SETTINGS];
+    let idle = all.into_iter().flatten().filter(|setting| !setting.idle_online.is_empty());
+    idle.filter_map(|setting| setting.flag).collect()
+}
 
 impl RecipeArgs {
     /// What the words mean.
