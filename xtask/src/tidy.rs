@@ -47,8 +47,7 @@ const MODULES: [Rule; 3] = [
         depth: 2,
         most: 2,
         order: &["describe", "keep", "learn", "judge", "understand", "choose", "exchange"],
-        // A model's file holds taggers, and their training makes models.
-        known: &[("keep/model", "learn/tagger")],
+        known: &[],
     },
 ];
 

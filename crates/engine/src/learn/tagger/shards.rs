@@ -4,9 +4,9 @@
 //! the mean of what came of it is where the next epoch starts. Shards decide the outcome, and threads only how soon it is
 //! there.
 
-use super::TaggerOptions;
 use super::train::{Material, Trained};
 use crate::error::Error;
+use crate::keep::tagger::TaggerOptions;
 use crate::model::{Checkpoint, encode_sentences, training_summary};
 use crate::monitor::{Checkpointer, keep};
 use rosenblatt_core::memory::Kept;
@@ -17,9 +17,6 @@ use rosenblatt_sequence::{Numbers, Weights};
 
 /// What is gone on from, and who keeps checkpoints.
 type Checkpoints<'a> = (Option<Checkpoint>, Option<&'a mut dyn Checkpointer>);
-
-/// The most shards: each has weights of its own.
-pub(super) const MOST_SHARDS: usize = 64;
 
 pub(super) fn train(
     material: &Material,

@@ -1,11 +1,12 @@
 //! From sentences to a tagger.
 
-use super::estimate::{self, Judging, TaggerEstimate};
-use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
-use super::reading::{Columns, suited, template_text};
-use super::{KeptTagger, Tagger, shards};
+use super::estimate::{self, Judging};
+use super::shards;
 use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
+use crate::keep::tagger::options::{MOST_VOTES, Meaning};
+use crate::keep::tagger::reading::{suited, template_text};
+use crate::keep::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions, Wanted, check_labels};
 use crate::model::{Checkpoint, Mark, Model, TrainingSummary, encode_sentences, training_summary};
 use crate::monitor::{Checkpointer, keep};
 use crate::start::MOST_WEIGHT_BYTES;
