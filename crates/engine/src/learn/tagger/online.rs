@@ -64,8 +64,7 @@ impl TaggerTraining<'_> {
         let mut estimate = TaggerEstimate::of(&Agreement::default(), 1);
         if let Some(checkpoint) = checkpoint {
             estimate = checkpoint.sentences.and_then(|of| of.estimate).unwrap_or(estimate);
-            run.restore(checkpoint.state)
-                .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+            run.restore(checkpoint.state)?;
         }
         let mut is_interrupted = false;
         let plan = Plan { stop_when_clean: false, ..Plan::new(&Order::Given, 1, options.seed) };

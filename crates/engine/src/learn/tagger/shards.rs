@@ -49,8 +49,7 @@ fn train_on(
     let mark = material.mark();
     if let Some(checkpoint) = checkpoint {
         checkpoint.check_sentences(options, &mark, false)?;
-        (totals, weights, average) = restore(checkpoint.state, options, &weights)
-            .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        (totals, weights, average) = restore(checkpoint.state, options, &weights)?;
     }
     while totals.epochs < options.epochs {
         // Between epochs there is one set of weights, and nothing else to keep.

@@ -250,8 +250,7 @@ impl Material {
         run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
             checkpoint.check_sentences(options, &mark, false)?;
-            run.restore(checkpoint.state)
-                .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+            run.restore(checkpoint.state)?;
         }
         let mut keeping = Keeping { options, mark: &mark, checkpointer, stopped: false };
         let stopped = self.fit(&mut run, options, None, &mut (observer, &mut keeping));
