@@ -1,9 +1,12 @@
 """Writes, from the engine's catalogue, `rosenblatt/_settings.py`, the settings as estimators take them, and
 `rosenblatt/_named.py`, the named estimators. The program of the environment variable ROSENBLATT lists the catalogue.
 
-    ROSENBLATT=target/debug/rosenblatt python -P generate.py [--check]
+    ROSENBLATT=target/debug/rosenblatt python -P generate.py [--check] [--catalogue FILE] [FOLDER]
+
+`--catalogue` takes a catalogue from a file instead, and FOLDER says where to write.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -130,8 +133,19 @@ class Settings:
 '''
 
 
-def catalogue():
-    """The engine's, as its program lists it."""
+def words():
+    """What was typed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--catalogue", type=Path)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    return parser.parse_args()
+
+
+def catalogue(file=None):
+    """That of a file, or the engine's, as its program lists it."""
+    if file is not None:
+        return json.loads(file.read_text())
     return json.loads(subprocess.run([os.environ["ROSENBLATT"], "catalogue", "--json"], check=True, capture_output=True).stdout)
 
 
@@ -146,9 +160,9 @@ def typed(option):
     return name, default
 
 
-def settings():
+def settings(catalogue):
     """Every setting that estimators take, by its name there: the option, and its type and default."""
-    groups = {group["name"]: group["options"] for group in catalogue()["options"]}
+    groups = {group["name"]: group["options"] for group in catalogue["options"]}
     found = {}
     for option in groups["learning"]:
         takes = option["takes"]
@@ -178,9 +192,9 @@ def described(name, option, kind, default):
     return head + textwrap.fill(text + ".", 118, initial_indent=" " * 8, subsequent_indent=" " * 8)
 
 
-def all_settings():
+def all_settings(catalogue):
     """The file of the settings."""
-    known = settings()
+    known = settings(catalogue)
     parts = {name: f"{name}: {kind} = {default!r}" for name, (_, kind, default) in known.items()}
     first = parts.pop("algorithm")
     places = "\n".join(
@@ -212,10 +226,10 @@ WORDS = {"lambda": "lam", "tolerance": "tol"}
 SOLVED = {"max_iter": 10_000, "early_stopping": False}
 
 
-def all_named():
+def all_named(catalogue):
     """The file of the named estimators."""
-    known = {name: rest[1:] for name, rest in settings().items() if name not in ("algorithm", "params")}
-    rules = {rule["name"]: rule for rule in catalogue()["algorithms"]}
+    known = {name: rest[1:] for name, rest in settings(catalogue).items() if name not in ("algorithm", "params")}
+    rules = {rule["name"]: rule for rule in catalogue["algorithms"]}
     parts = [HEAD, *(f'    "{name}",\n' for name, *_ in NAMED), "]\n"]
     for name, rule, readout, more in NAMED:
         rule = rules[rule]
@@ -252,8 +266,11 @@ def all_named():
 
 
 if __name__ == "__main__":
-    for file, written in ((FOLDER / "_settings.py", all_settings()), (FOLDER / "_named.py", all_named())):
-        if "--check" not in sys.argv:
+    asked = words()
+    listed = catalogue(asked.catalogue)
+    for name, write in (("_settings.py", all_settings), ("_named.py", all_named)):
+        file, written = asked.folder / name, write(listed)
+        if not asked.check:
             file.write_text(written)
         elif not file.exists() or file.read_text() != written:
             sys.exit(f"{file.name} is not what the catalogue says: run generate.py")

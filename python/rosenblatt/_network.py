@@ -39,7 +39,7 @@ class MLPClassifier(PerceptronClassifier):
     activation : "relu", "tanh", "logistic" or "identity", default="relu"
         What hidden units make of their sums.
     solver : "adam" or "sgd", default="adam"
-        How weights go along their slopes.
+        How weights descend the gradient.
     alpha : float, default=0.0001
         How much weights are drawn to zero.
     batch_size : int or "auto", default="auto"

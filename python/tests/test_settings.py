@@ -889,3 +889,31 @@ def test_a_client_goes_on_after_a_refusal(client):
         with pytest.raises(rosenblatt.ServerError):
             client._ask("POST", "/v1/models/m/learn?epochs=3", b'{"rows": [], "labels": []}' + b" " * 100_000, {"content-type": "application/json"})
         assert client.keep("m") >= versions
+
+
+def test_a_setting_that_is_added_to_the_catalogue_is_a_parameter_with_its_documentation(tmp_path):
+    """What `generate.py` writes follows from the catalogue alone: one entry more is a keyword of every estimator."""
+    generate = Path(__file__).parents[1] / "generate.py"
+    # The package may be tested away from its sources.
+    if not generate.exists():
+        pytest.skip("generate.py is not here")
+    listed = json.loads(json.dumps(CATALOGUE))
+    learning = next(group for group in listed["options"] if group["name"] == "learning")
+    seed = next(option for option in learning["options"] if option["name"] == "seed")
+    more = {"name": "n-coins", "python": "n_coins", "default": 3, "meaning": "Number of coins to toss", "details": "Each is fair"}
+    learning["options"].append({**seed, **more, "unset": "", "takes": {"at-least": 1}})
+    kept = tmp_path / "catalogue.json"
+    kept.write_text(json.dumps(listed))
+    words = [sys.executable, "-P", str(generate), "--catalogue", str(kept), str(tmp_path)]
+    subprocess.run(words, check=True)
+    written = {}
+    exec((tmp_path / "_settings.py").read_text(), written)
+    settings = written["Settings"]
+    assert inspect.signature(settings).parameters["n_coins"].default == 3
+    assert settings(n_coins=5).n_coins == 5
+    assert "n_coins : int, default=3\n        Number of coins to toss. Each is fair.\n" in settings.__doc__
+    assert written["SETTINGS"]["n_coins"] == ("learning", "n-coins")
+    assert "n_coins: int = 3" in (tmp_path / "_named.py").read_text()
+    assert "n_coins" not in inspect.signature(_settings.Settings).parameters
+    # What was written is what the catalogue says, and not what the engine's says.
+    assert subprocess.run([*words, "--check"]).returncode == 0

@@ -8,6 +8,7 @@ use rosenblatt_core::Algorithm;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_kernel::kernels::KERNELS;
 use rosenblatt_kernel::maps::MAPS;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +49,7 @@ const MODULES: [Rule; 3] = [
         depth: 2,
         most: 2,
         order: &["describe", "keep", "learn", "judge", "understand", "choose", "exchange"],
-        // A model's file holds taggers, and their training makes models.
-        known: &[("keep/model", "learn/tagger")],
+        known: &[],
     },
 ];
 
@@ -78,6 +78,9 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     }
     complaints.extend(links::complaints()?);
     complaints.extend(complaints_about_words(&count_words(&prose()?)));
+    let root = fs::read_to_string("crates/engine/src/lib.rs").map_err(|error| error.to_string())?;
+    complaints.extend(complaints_about_the_root(&root));
+    complaints.extend(complaints_about_names(&shipped(&sources(Path::new("crates")))?));
     complaints.extend(workflows::check().err());
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
@@ -350,6 +353,79 @@ fn complaints_about_words(counts: &[usize]) -> Vec<String> {
     .collect()
 }
 
+/// The most names at the engine's root besides its modules: what nearly everyone needs. The rest is in the modules.
+const MOST_ROOT_NAMES: usize = 32;
+
+fn complaints_about_the_root(lib: &str) -> Option<String> {
+    let names = root_names(lib);
+    (names.len() > MOST_ROOT_NAMES).then(|| {
+        format!(
+            "crates/engine/src/lib.rs: {} names at the root, and {MOST_ROOT_NAMES} may be: {}",
+            names.len(),
+            names.join(", ")
+        )
+    })
+}
+
+/// The names that a library's root lends, those of modules in its own folders left out.
+fn root_names(lib: &str) -> Vec<&str> {
+    let is_module = |path: &str| {
+        let folder = path.split("::").next().unwrap_or_default();
+        MODULES.iter().any(|rule| rule.order.contains(&folder))
+    };
+    let code = lib.split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next());
+    let names = code.filter(|path| !is_module(path)).flat_map(|path| {
+        let list = path.rsplit_once('{').map_or(path, |(_, list)| list.trim_end_matches('}'));
+        list.split(',').map(str::trim).filter(|name| !name.is_empty())
+    });
+    names.map(|name| name.rsplit([':', ' ']).next().unwrap_or(name)).collect()
+}
+
+/// How many more types there are than names of types: a name with two meanings has to be told from the other at every use. It may only fall.
+const MOST_SHARED_NAMES: usize = 368;
+
+/// What these files ship, without their tests.
+fn shipped(files: &[PathBuf]) -> Result<String, String> {
+    let is_shipped = |path: &&PathBuf| path.iter().any(|part| part == "src") && !path.ends_with("tests.rs");
+    let texts = files.iter().filter(is_shipped).map(|path| {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(text.split("#[cfg(test)]\nmod").next().unwrap_or_default().to_owned())
+    });
+    texts.collect::<Result<Vec<_>, String>>().map(|texts| texts.concat())
+}
+
+/// How often each name is that of a type which a module defines, local ones of a function left out.
+fn types_by_name(text: &str) -> BTreeMap<&str, usize> {
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let line = line.strip_prefix("pub").map_or(line, |rest| {
+            rest.strip_prefix('(')
+                .and_then(|rest| rest.split_once(')'))
+                .map_or(rest, |(_, rest)| rest)
+                .trim_start()
+        });
+        let kinds = ["struct ", "enum ", "trait ", "type "];
+        let Some(rest) = kinds.iter().find_map(|kind| line.strip_prefix(kind)) else { continue };
+        let end = rest.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(rest.len());
+        *found.entry(&rest[..end]).or_default() += 1;
+    }
+    found
+}
+
+fn complaints_about_names(text: &str) -> Option<String> {
+    let types = types_by_name(text);
+    let n_shared = types.values().sum::<usize>() - types.len();
+    let mut worst: Vec<(&&str, &usize)> = types.iter().filter(|(_, times)| **times > 3).collect();
+    worst.sort_by_key(|(name, times)| (std::cmp::Reverse(**times), **name));
+    let worst: Vec<String> = worst.iter().map(|(name, times)| format!("{name} ({times})")).collect();
+    (n_shared > MOST_SHARED_NAMES).then(|| {
+        format!(
+            "{n_shared} types have the name of another, and {MOST_SHARED_NAMES} may; most often {}",
+            worst.join(", ")
+        )
+    })
+}
+
 /// All Rust files below `folder`, sorted.
 pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     files(folder, &["rs"])
@@ -427,6 +503,25 @@ mod tests {
         let mut more = most;
         more[0] += 1;
         assert_eq!(complaints_about_words(&more).len(), 1);
+    }
+
+    #[test]
+    fn a_name_more_at_the_root_is_noticed() {
+        let lib = "//! Docs.\n\nmod keep;\npub use keep::{model, names};\npub use a::b as c;\npub use d::{E, f as G,\n    H};\n";
+        assert_eq!(root_names(lib), ["c", "E", "G", "H"]);
+        assert_eq!(complaints_about_the_root(lib), None);
+        let many: Vec<String> = (0..=MOST_ROOT_NAMES).map(|n| format!("\npub use x::N{n};")).collect();
+        assert!(complaints_about_the_root(&many.concat()).unwrap().contains("names at the root"));
+    }
+
+    #[test]
+    fn a_name_of_two_types_is_noticed() {
+        let text = "pub struct Rows<'a> {\n    struct Inner;\npub(crate) enum Rows {\ntrait Row: Sync {\ntype Rows = u8;\n";
+        let types = types_by_name(text);
+        assert_eq!(types.into_iter().collect::<Vec<_>>(), [("Row", 1), ("Rows", 3)]);
+        assert_eq!(complaints_about_names("struct A;\nstruct B;\n"), None);
+        let twice = "struct A;\n".repeat(MOST_SHARED_NAMES + 2);
+        assert!(complaints_about_names(&twice).unwrap().contains("types have the name of another"));
     }
 
     #[test]

@@ -409,13 +409,17 @@ flags!(
     RecipeArgs, "Training and estimate", [of::<Recipe>(), of::<MemoryLimit>()].concat(),
     |arg| match arg.get_id().as_str() {
         "no-refit" => arg.conflicts_with("folds"),
-        "online" => arg.conflicts_with_all([
-            "holdout", "epochs", "patience", "order", "max-updates", "folds", "calibrate", "export", "no-refit",
-            "no-held-out-scores", "memory", "ratchet", "stop-when-clean",
-        ]),
+        "online" => arg.conflicts_with_all(["holdout", "folds", "export"]).conflicts_with_all(idle_online()),
         _ => arg,
     }
 );
+
+/// Flags of settings that do nothing where rows are learned online.
+fn idle_online() -> Vec<&'static str> {
+    let all = [Recipe::SETTINGS, MemoryLimit::SETTINGS, Options::SETTINGS, Validation::SETTINGS];
+    let idle = all.into_iter().flatten().filter(|setting| !setting.idle_online.is_empty());
+    idle.filter_map(|setting| setting.flag).collect()
+}
 
 impl RecipeArgs {
     /// What the words mean.
@@ -678,6 +682,7 @@ pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, Name
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rosenblatt::catalogue::group_of;
     use serde_json::json;
 
     rosenblatt::core::settings! {
@@ -690,7 +695,9 @@ mod tests {
         }
     }
 
-    /// One declaration is a flag with its help, a value, the words that spell it, and its names in other languages.
+    /// One declaration is a flag with its help, a value, the words that spell it, its names in other languages, and an entry
+    /// of the catalogue, of the guide's page, of the JSON Schema and of the server's description. Python's classes are
+    /// written from the catalogue: `python/tests/test_settings.py` adds an entry and finds it there.
     #[test]
     fn a_setting_that_is_added_in_one_place_is_found_everywhere() {
         flags!(
@@ -715,6 +722,28 @@ mod tests {
             (setting.python_name(), setting.spark_name()),
             ("n_coins".to_owned(), "nCoins".to_owned())
         );
+        let catalogue = catalogue().with(group_of::<Added>("learning"));
+        let listed = json!(catalogue);
+        let groups = listed["options"].as_array().unwrap();
+        let learning = groups.iter().find(|group| group["name"] == "learning").unwrap();
+        let entry = learning["options"].as_array().unwrap().last().unwrap();
+        assert_eq!(
+            (&entry["name"], &entry["default"], &entry["flag"]),
+            (&json!("n-coins"), &json!(3), &json!("coins"))
+        );
+        assert!(
+            catalogue.reference().contains(
+                "| `n-coins` | `--coins` | `n_coins` | 3 | Number of coins to toss. Each is fair |"
+            )
+        );
+        let schema = json!({ "type": "integer", "minimum": 1, "default": 3, "description": "Number of coins to toss. Each is fair" });
+        assert_eq!(catalogue.schema()["$defs"]["learning"]["properties"]["n-coins"], schema);
+        let described = rosenblatt_server::openapi::described(&catalogue);
+        assert_eq!(described["components"]["schemas"]["learning"]["properties"]["n-coins"], schema);
+        // In a group of its own, it is one of those that nothing refers to.
+        let apart = rosenblatt::catalogue().with(group_of::<Added>("added"));
+        assert_eq!(apart.schema()["$defs"]["added"]["properties"]["n-coins"], schema);
+        assert!(rosenblatt_server::openapi::described(&apart)["components"]["schemas"]["added"].is_null());
     }
 
     /// Every declared setting with a flag is an option of `train`, under its own meaning.

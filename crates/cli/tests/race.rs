@@ -2,6 +2,7 @@
 //! was killed or stopped loses nothing, and the result on held-out rows stays with the model.
 
 use crate::bench::Bench;
+use rosenblatt::core::Takes;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -27,6 +28,59 @@ fn start(bench: &Bench, words: &str) -> Child {
         .stderr(Stdio::null())
         .spawn()
         .unwrap()
+}
+
+/// An option counts once it is typed, even if it says what the default is.
+#[test]
+fn a_default_that_is_typed_is_trained_and_ends_the_race() {
+    let bench = Bench::new();
+    let trained = |words: &str| {
+        let text = bench
+            .ok(&format!("rosenblatt train crates/data/bundled/iris.csv --json --model typed.model {words}"));
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let inspected = bench.ok("rosenblatt inspect typed.model --json");
+        let inspected: serde_json::Value = serde_json::from_str(&inspected).unwrap();
+        (!report["race"].is_null(), inspected["spec"].clone())
+    };
+    assert!(trained("").0);
+    assert!(trained("--seed 0").0, "candidates share the seed");
+    for epochs in [20, 21] {
+        let (is_raced, options) = trained(&format!("--epochs {epochs}"));
+        assert!(!is_raced, "{epochs}");
+        assert_eq!((&options["algorithm"], &options["epochs"]), (&"perceptron".into(), &epochs.into()));
+    }
+}
+
+/// What does nothing where rows are learned online is refused by the name it is typed under.
+#[test]
+fn every_option_without_effect_online_conflicts_with_it() {
+    let bench = Bench::new();
+    bench.write("t.csv", "a,label\n1,x\n-1,y\n2,x\n-2,y\n");
+    let mut n_flags = 0;
+    for option in rosenblatt::catalogue().options.iter().flat_map(|group| &group.options) {
+        let Some(setting) = option.flag.and_then(rosenblatt::catalogue::setting) else { continue };
+        if setting.idle_online.is_empty() {
+            continue;
+        }
+        let flag = setting.flag.unwrap();
+        let is_bare = setting.means.is_some();
+        let value = match setting.takes {
+            _ if is_bare => "",
+            Takes::Choice(_) => setting.choices[0].example,
+            Takes::Switch => "yes",
+            Takes::ByClass => "x=2",
+            _ => "3",
+        };
+        let done = bench.run(&format!("rosenblatt train t.csv --online --{flag} {value}"));
+        assert_eq!(done.code, Some(2), "{flag} {}", done.all());
+        assert!(
+            done.stderr.contains(&format!("--{flag}")) && done.stderr.contains("--online"),
+            "{}",
+            done.stderr
+        );
+        n_flags += 1;
+    }
+    assert!(n_flags > 9, "{n_flags}");
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub struct Setting {
     pub is_common: bool,
     /// Whether a race goes on when it is set: all candidates share it.
     pub is_shared: bool,
+    /// What it should be where rows are learned online, where it does nothing: left out, and why. Empty if it does something.
+    pub idle_online: &'static str,
     text: &'static str,
 }
 
@@ -166,6 +168,7 @@ impl Setting {
             tasks: Tasks::Tables,
             is_common: false,
             is_shared: false,
+            idle_online: "",
             text: "",
         }
     }
@@ -369,6 +372,12 @@ impl Setting {
     #[must_use]
     pub const fn shared(self) -> Self {
         Self { is_shared: true, ..self }
+    }
+
+    /// Says that it should be left out where rows are learned online, and why.
+    #[must_use]
+    pub const fn idle_online(self, expected: &'static str) -> Self {
+        Self { idle_online: expected, ..self }
     }
 
     /// What [`settings!`](crate::settings!) adds: the field's name and documentation, and who decides the group.

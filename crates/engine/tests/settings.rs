@@ -54,6 +54,90 @@ fn a_setting_at_its_default_differs_from_none_exactly_where_its_declaration_says
     assert!(n_ending >= 9, "{n_ending}");
 }
 
+/// A source of each kind, by what the settings of a group are about.
+fn source_for(group: &str) -> Source {
+    let tests = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/data");
+    match group {
+        "text" => {
+            let line = |i: u32| {
+                let (class, words) =
+                    if i % 3 > 0 { ("ham", "see you at the") } else { ("spam", "win a free") };
+                let [what, when] = [["game", "prize", "dinner"], ["now", "soon", "later"]];
+                let (what, when) = (what[i as usize % 3], when[i as usize / 3 % 3]);
+                format!("{class}\t{words} {what} {when}, number {i}\n")
+            };
+            Source::bytes("notes.tsv", (0..60).map(line).collect::<String>().into_bytes())
+        }
+        "pictures" => Source::file(tests.join("pictures")),
+        "tagging" => {
+            let sentence = |i: u32| match i % 4 {
+                0 => "the\tD\ndog\tN\nbarks\tV\n\n",
+                1 => "a\tD\nbark\tN\nscares\tV\nhim\tP\n\n",
+                2 => "dogs\tN\nbark\tV\n\n",
+                _ => "the\tD\nscares\tN\nend\tV\n\n",
+            };
+            Source::bytes("tags.conll", (0..40).map(sentence).collect::<String>().into_bytes())
+        }
+        _ => data(),
+    }
+}
+
+/// Of settings beside those of learning: where a recipe holds them, what they need beside them, and how many of them
+/// are tried at least. Set to its default, each is as if it was not set: no model changes, and no race ends.
+#[test]
+fn outside_learning_a_default_that_is_set_changes_nothing() {
+    for (group, base, place, fewest) in [
+        ("validation", json!({ "learning": { "validation": {} } }), "/learning/validation", 3),
+        ("map", json!({ "learning": { "map": {} } }), "/learning/map", 2),
+        ("kernel", json!({ "learning": { "kernel": {} } }), "/learning/kernel", 4),
+        ("network", json!({ "learning": { "algorithm": "mlp", "network": {} } }), "/learning/network", 3),
+        ("reading", json!({ "reading": {} }), "/reading", 14),
+        ("text", json!({ "reading": { "text": {} } }), "/reading/text", 6),
+        ("pictures", json!({ "reading": { "pictures": { "size": [8, 8] } } }), "/reading/pictures", 2),
+        ("limits", json!({ "reading": { "limits": {} } }), "/reading/limits", 7),
+        ("recipe", json!({}), "", 8),
+        ("race", json!({ "choice": { "race": {} } }), "/choice/race", 1),
+        ("tagging", json!({ "tagging": {} }), "/tagging", 12),
+    ] {
+        let source = source_for(group);
+        let train = |recipe: &Value| {
+            let recipe: Recipe = serde_json::from_value(recipe.clone()).unwrap();
+            let trained = recipe.train(&source, &mut ()).unwrap_or_else(|error| panic!("{group}: {error}"));
+            (trained.race.is_some(), trained.model.to_bytes())
+        };
+        let unset = train(&base);
+        assert_eq!(unset.0, ["reading", "text", "limits", "recipe", "race"].contains(&group), "{group}");
+        let listed = catalogue().options.into_iter().find(|listed| listed.name == group).unwrap();
+        let mut n_tried = 0;
+        for option in listed.options.iter().filter(|option| !option.default.is_null()) {
+            let mut set = base.clone();
+            set.pointer_mut(place).unwrap()[option.name] = option.default.clone();
+            assert!(train(&set) == unset, "{group}: {} = {}", option.name, option.default);
+            n_tried += 1;
+        }
+        assert!(n_tried >= fewest, "{group}: {n_tried}");
+    }
+}
+
+/// Sentences take settings of learning, too. There the default of one means more than none: its declaration says so.
+#[test]
+fn of_sentences_a_default_differs_from_none_exactly_where_its_declaration_says_so() {
+    let source = source_for("tagging");
+    let train = |learning: &Value| {
+        let recipe: Recipe = serde_json::from_value(json!({ "learning": learning, "tagging": {} })).unwrap();
+        recipe.train(&source, &mut ()).unwrap().model.to_bytes()
+    };
+    let (unset, defaults) = (train(&json!({})), json!(Options::default()));
+    let mut differing = Vec::new();
+    for setting in Options::SETTINGS.iter().filter(|setting| setting.tasks.has_sentences()) {
+        let Some(default) = defaults.get(setting.name).filter(|default| !default.is_null()) else { continue };
+        let differs = train(&json!({ setting.name: default })) != unset;
+        assert_eq!(differs, setting.unset.contains("for sentences"), "{}", setting.name);
+        differing.extend(differs.then_some(setting.name));
+    }
+    assert_eq!(differing, ["epochs"]);
+}
+
 /// Every value that a flag can set is spelled by words that set the same value.
 #[test]
 fn words_say_what_they_were_made_of() {

@@ -23,7 +23,7 @@ mod connections;
 mod live;
 mod log;
 mod metrics;
-mod openapi;
+pub mod openapi;
 pub mod playground;
 mod problem;
 mod refusals;

@@ -7,6 +7,8 @@ use crate::problem::CODES;
 use crate::routes::{Gives, ROUTES, Route, Takes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use rosenblatt::catalogue::Catalogue;
+use rosenblatt::core::Takes::Group;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -82,8 +84,8 @@ fn scope_name(scope: Option<Scope>) -> &'static str {
     SCOPES.iter().find(|(_, known)| scope == Some(*known)).map_or("", |(name, _)| *name)
 }
 
-/// The description, as `OpenAPI` 3.1 has it.
-pub(crate) fn document() -> Value {
+/// The description, as `OpenAPI` 3.1 has it, with the settings of this catalogue.
+pub fn described(catalogue: &Catalogue) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in ROUTES {
         let method = route.method.to_lowercase();
@@ -230,10 +232,16 @@ pub(crate) fn document() -> Value {
         },
     });
     // Settings are described where they are declared.
-    let settings = rosenblatt::catalogue().schema()["$defs"].to_string();
+    let settings = catalogue.schema()["$defs"].to_string();
     let settings: Value =
         serde_json::from_str(&settings.replace("#/$defs/", "#/components/schemas/")).unwrap_or_default();
-    for group in LEARNING {
+    // How a version goes on learning, and the groups that this refers to.
+    let learning = catalogue.options.iter().filter(|group| group.name == LEARNING);
+    let inner = learning.flat_map(|group| &group.options).filter_map(|option| match option.takes.0 {
+        Group(name) => Some(name),
+        _ => None,
+    });
+    for group in inner.chain([LEARNING]) {
         description["components"]["schemas"][group] = settings[group].clone();
     }
     description
@@ -246,8 +254,8 @@ const BATCHES: &str = "A request is learned from as a whole or not at all, with 
     nothing of it is learned, the last line is {\"problem\": ...}, and its \
     \"rows-learned\" counts the rows of the batches before. With a key, JSON Lines are learned as a whole.";
 
-/// Groups of settings that say how a version goes on learning.
-const LEARNING: [&str; 5] = ["learning", "validation", "kernel", "map", "network"];
+/// The group of the settings of learning.
+const LEARNING: &str = "learning";
 
 /// The same for people.
 pub(crate) fn page() -> Response {

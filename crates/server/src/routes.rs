@@ -519,7 +519,7 @@ async fn live() -> Json {
 }
 
 async fn description() -> Json {
-    Json(openapi::document())
+    Json(openapi::described(&rosenblatt::catalogue()))
 }
 
 async fn page() -> Response {

@@ -33,7 +33,9 @@ impl Rule for FixedMargin {
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         // A rate of `r` is a rate of 1 with the threshold divided by `r`.
         match self.rate {
-            Schedule::Constant(rate) => Some((radius * radius + 2.0 * self.margin / rate) / (margin * margin)),
+            Schedule::Constant(rate) => {
+                Some((radius * radius + 2.0 * self.margin / rate) / (margin * margin))
+            }
             _ => None,
         }
     }

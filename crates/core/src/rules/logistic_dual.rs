@@ -43,7 +43,11 @@ impl LogisticDual {
         for _ in 0..MOST_STEPS {
             let s = logistic(t);
             let value = t + seen.margin + a * (self.c * s - b);
-            if value > 0.0 { high = t } else { low = t }
+            if value > 0.0 {
+                high = t
+            } else {
+                low = t
+            }
             let newton = t - value / (1.0 + a * self.c * s * (1.0 - s));
             let (next, short) =
                 if low < newton && newton < high { (newton, ARRIVED) } else { (0.5 * (low + high), HALVED) };

@@ -31,7 +31,8 @@ impl Rule for PaRegression {
         if loss <= 0.0 || seen.spread <= 0.0 {
             return None;
         }
-        let tau = if self.squared { loss / (seen.spread + 0.5 / self.c) } else { (loss / seen.spread).min(self.c) };
+        let tau =
+            if self.squared { loss / (seen.spread + 0.5 / self.c) } else { (loss / seen.spread).min(self.c) };
         Some(Step::of(tau))
     }
 }

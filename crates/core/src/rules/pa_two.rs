@@ -25,7 +25,8 @@ impl Rule for PaTwo {
     #[inline]
     fn step(&self, seen: &Seen) -> Option<Step> {
         let loss = 1.0 - seen.margin;
-        (loss > 0.0 && seen.spread > 0.0).then(|| Step::of(loss / (seen.spread + 0.5 / (self.c * seen.weight))))
+        (loss > 0.0 && seen.spread > 0.0)
+            .then(|| Step::of(loss / (seen.spread + 0.5 / (self.c * seen.weight))))
     }
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {

@@ -22,10 +22,8 @@ pub(super) const L2: Param = Param {
 };
 
 /// The laws that no rule obeys that is solved for.
-pub(super) const EXEMPT: &[(Law, &str)] = &[
-    (Law::HalfEpochs, "the equations are of a whole epoch"),
-    (Law::RateScale, "there is no rate"),
-];
+pub(super) const EXEMPT: &[(Law, &str)] =
+    &[(Law::HalfEpochs, "the equations are of a whole epoch"), (Law::RateScale, "there is no rate")];
 
 impl Rule for Ridge {
     fn needs(&self) -> Needs {

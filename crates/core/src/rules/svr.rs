@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn the_variable_goes_to_its_best_value_on_either_side() {
         let rule = Svr { c: 1.0, epsilon: 0.5, squared: false, tolerance: 1e-3 };
-        let at = |margin, label, dual| rule.step(&Seen { label, dual, weight: 1.0, spread: 4.0, ..seen(margin) });
+        let at =
+            |margin, label, dual| rule.step(&Seen { label, dual, weight: 1.0, spread: 4.0, ..seen(margin) });
         assert_eq!(at(-2.5, 1.0, 0.0), Some(Step { tau: 0.5, keep: 1.0, extra: 0.5 }));
         assert_eq!(at(-2.5, -1.0, 0.0), Some(Step { tau: 0.5, keep: 1.0, extra: -0.5 }));
         assert_eq!(at(-9.0, 1.0, 0.0), Some(Step { tau: 1.0, keep: 1.0, extra: 1.0 }), "at its bound");

@@ -5,22 +5,12 @@
 //! guess. What is plainly no data at all (a web page, a pointer of git-lfs, an image) is named.
 //! Registering a format here is all it takes; nothing else in the crate knows any of them.
 
-mod arrow_ipc;
 #[cfg(feature = "arrow")]
 mod arrow_table;
 mod columns;
-mod csv;
-mod idx;
-mod images;
-mod json_lines;
-mod libsvm;
 mod matrix;
-mod numpy;
-mod parquet;
 mod sense;
 mod spelling;
-mod text;
-mod vw;
 mod zip;
 
 pub use sense::{MISSING_CELLS, is_label_name};
@@ -34,30 +24,48 @@ use crate::rows::block::Block;
 use crate::rows::schema::Schema;
 use crate::sentences::{SENTENCE_FORMATS, sentence_format_by_name};
 
-/// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
-pub static FORMATS: &[&dyn Format] = &[
+/// A table of formats. `mod` declares the file of an entry; `also` is one more of a file that is declared.
+macro_rules! formats {
+    (@file mod $file:ident) => { mod $file; };
+    (@file also $file:ident) => {};
+    (
+        $(#[$meta:meta])*
+        pub static $table:ident: $what:ident;
+        $($(#[$entry_meta:meta])* $kind:ident $file:ident::$entry:ident;)+
+    ) => {
+        $($crate::formats::formats! { @file $kind $file })+
+
+        $(#[$meta])*
+        pub static $table: &[&dyn $what] = &[$($(#[$entry_meta])* &$file::$entry),+];
+    };
+}
+pub(crate) use formats;
+
+formats! {
+    /// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
+    pub static FORMATS: Format;
     #[cfg(not(target_family = "wasm"))]
-    &libsvm::Libsvm,
+    mod libsvm::Libsvm;
     #[cfg(not(target_family = "wasm"))]
-    &vw::Vw,
-    &text::Message,
-    &text::Text,
-    &csv::Csv,
+    mod vw::Vw;
+    mod text::Message;
+    also text::Text;
+    mod csv::Csv;
     #[cfg(not(target_family = "wasm"))]
-    &idx::Idx,
+    mod idx::Idx;
     #[cfg(not(target_family = "wasm"))]
-    &numpy::Numpy,
+    mod numpy::Numpy;
     #[cfg(not(target_family = "wasm"))]
-    &json_lines::JsonLines,
+    mod json_lines::JsonLines;
     #[cfg(not(target_family = "wasm"))]
-    &images::Images,
+    mod images::Images;
     #[cfg(not(target_family = "wasm"))]
-    &images::Lone,
-    &parquet::Parquet,
-    &arrow_ipc::ArrowIpc,
+    also images::Lone;
+    mod parquet::Parquet;
+    mod arrow_ipc::ArrowIpc;
     #[cfg(not(target_family = "wasm"))]
-    &text::TextFolder,
-];
+    also text::TextFolder;
+}
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {

@@ -4,17 +4,12 @@
 //! see whole sentences through a window, never hold more than a block, and name the file, line and column of what is
 //! wrong. What cells mean is for others to say: here they are text, except for the numbers of items.
 
-mod columns;
-mod conllu;
-mod items;
 mod made;
-mod plain;
-mod token_lists;
 
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, Position};
-use crate::formats::{FormatInfo, choose, shown};
+use crate::formats::{FormatInfo, choose, formats, shown};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,13 +17,20 @@ use std::sync::Arc;
 pub use made::MadeSentences;
 pub use plain::tokens;
 
-/// All formats of sentences, in the order in which files are tried.
-#[cfg(not(target_family = "wasm"))]
-pub static SENTENCE_FORMATS: &[&dyn SentenceFormat] =
-    &[&conllu::Conllu, &token_lists::TokenLists, &items::Items, &columns::Columns, &plain::Plain];
-/// A page, which has to be fetched, reads none of them.
-#[cfg(target_family = "wasm")]
-pub static SENTENCE_FORMATS: &[&dyn SentenceFormat] = &[];
+formats! {
+    /// All formats of sentences, in the order in which files are tried. A page, which has to be fetched, reads none of them.
+    pub static SENTENCE_FORMATS: SentenceFormat;
+    #[cfg(not(target_family = "wasm"))]
+    mod conllu::Conllu;
+    #[cfg(not(target_family = "wasm"))]
+    mod token_lists::TokenLists;
+    #[cfg(not(target_family = "wasm"))]
+    mod items::Items;
+    #[cfg(not(target_family = "wasm"))]
+    mod columns::Columns;
+    #[cfg(not(target_family = "wasm"))]
+    mod plain::Plain;
+}
 
 /// The most bytes of one sentence.
 const MOST_BYTES: usize = 16 << 20;

@@ -6,41 +6,35 @@
 
 #[cfg(feature = "arrow")]
 mod arrow_batches;
-mod arrow_ipc;
-mod csv;
 pub(crate) mod file;
-mod json_lines;
-mod libsvm;
-mod numpy;
-mod parquet;
 mod table;
-mod vw;
 
 pub use csv::csv_cell;
 pub use file::NewFile;
 pub use table::{Cell, CellKind, ParquetTable};
 
 use crate::error::{DataError, ErrorKind};
-use crate::formats::FormatInfo;
+use crate::formats::{FormatInfo, formats};
 use crate::rows::schema::{Layout, Precision};
 use crate::scan::number;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// All formats that can be written.
-pub static WRITERS: &[&dyn WriteFormat] = &[
-    &libsvm::Libsvm,
-    &csv::Csv,
-    &csv::Tsv,
-    &json_lines::JsonLines,
-    &vw::Vw,
-    &numpy::Npy,
-    &numpy::Npz,
-    &parquet::Parquet,
-    &arrow_ipc::ArrowFile,
-    &arrow_ipc::ArrowStream,
-];
+formats! {
+    /// All formats that can be written.
+    pub static WRITERS: WriteFormat;
+    mod libsvm::Libsvm;
+    mod csv::Csv;
+    also csv::Tsv;
+    mod json_lines::JsonLines;
+    mod vw::Vw;
+    mod numpy::Npy;
+    also numpy::Npz;
+    mod parquet::Parquet;
+    mod arrow_ipc::ArrowFile;
+    also arrow_ipc::ArrowStream;
+}
 
 /// A format that can be written.
 pub trait WriteFormat: Sync {

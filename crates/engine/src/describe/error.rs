@@ -443,6 +443,12 @@ pub(crate) fn refuse<T>(
     Err(Error::range(name, expected, found))
 }
 
+impl From<rosenblatt_core::state::StateError> for Error {
+    fn from(error: rosenblatt_core::state::StateError) -> Self {
+        Self::BadCheckpoint { what: error.to_string() }
+    }
+}
+
 impl Error {
     /// An option that is out of its range.
     pub fn range(name: &'static str, expected: &'static str, found: impl std::fmt::Display) -> Self {

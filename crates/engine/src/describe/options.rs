@@ -26,6 +26,9 @@ pub struct Builder<K> {
 /// An option that can be turned off, though it is on unless you say otherwise. A builder takes it whole.
 type Perhaps<T> = Option<T>;
 
+/// Why nothing about held-out rows matters where rows are learned online.
+pub(crate) const NONE_HELD_OUT: &str = "left out where rows are learned online: none are held out";
+
 settings! {
     built by Builder;
     /// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
@@ -49,7 +52,8 @@ settings! {
             => Setting::choice::<Readout>().flag("readout").common().of_all().unset("averaged; last for rules that settle on one");
         /// Whether the pocket counts errors on all training rows before it replaces its weights. Without that, the
         /// weights with the longest run of correct predictions win (readout pocket).
-        ratchet: bool = true => Setting::yes_or_no().flag("ratchet").of_classes();
+        ratchet: bool = true => Setting::yes_or_no().flag("ratchet").of_classes()
+            .idle_online("left out where rows are learned online: the pocket would count errors on all rows at once");
         /// How more than two classes are separated. A race also tries one-vs-one.
         #[serde(with = "by_name")]
         multiclass: Classes = Classes::OneVsRest => Setting::choice::<Classes>().flag("multiclass").of_classes();
@@ -64,21 +68,25 @@ settings! {
         bias: Option<Bias> = None => Setting::choice::<Bias>().flag("bias").unset("the rule's own way");
         /// Order in which rows are visited.
         #[serde(with = "by_name::optional")]
-        order: Option<Order> = None => Setting::choice::<Order>().flag("order").unset("shuffle-epoch, or the rule's own");
+        order: Option<Order> = None => Setting::choice::<Order>().flag("order").unset("shuffle-epoch, or the rule's own")
+            .idle_online("left out where rows are learned online: they are learned in the order in which they come");
         /// Seed of every random choice.
         seed: u64 = 0
             => Setting::at_least(0).flag("seed").aliases(&["random-state"]).python("random_state").shared().of_all();
         /// Maximum number of epochs. Each visits every training row. Candidates of a race have numbers of their own.
         epochs: u64 = EPOCHS
             => Setting::at_least(1).flag("epochs").aliases(&["max-iter"]).python("max_iter").spark("maxIter").common().of_all()
-                .unset("20; 15 for sentences");
+                .unset("20; 15 for sentences").idle_online("left out where rows are learned online: a stream is one epoch");
         /// Maximum number of updates.
-        max_updates: Option<u64> = None => Setting::at_least(1).flag("max-updates").unset("no limit");
+        max_updates: Option<u64> = None => Setting::at_least(1).flag("max-updates").unset("no limit")
+            .idle_online("left out where rows are learned online: learning goes on for as long as rows come");
         /// Whether training stops when nothing is left to learn. That is after an epoch without a mistake or an update,
         /// when the rule has converged, or when the weights of an earlier epoch return under an order that repeats.
-        stop_when_clean: bool = true => Setting::yes_or_no().flag("stop-when-clean");
+        stop_when_clean: bool = true => Setting::yes_or_no().flag("stop-when-clean")
+            .idle_online("left out where rows are learned online: learning goes on for as long as rows come");
         /// Validation set that decides when to stop; with none, all epochs are made.
-        validation: Perhaps<Validation> = Some(Validation::default()) => Setting::group("validation").of_classes();
+        validation: Perhaps<Validation> = Some(Validation::default()) => Setting::group("validation").of_classes()
+            .idle_online(NONE_HELD_OUT);
         /// Weight of each class: even, balanced (rare classes weigh more), or a number by class.
         class_weights: ClassWeights = ClassWeights::Even
             => Setting::by_class("CLASS=WEIGHT").flag("class-weight").python("class_weight").spark("classWeight")
@@ -87,7 +95,8 @@ settings! {
         /// (inversely proportional to class frequency), a threshold for the positive class, or a number by class or by
         /// TRUE:NAMED: with yes=5, missing a row of class yes costs 5.
         #[serde(skip_serializing_if = "is_even")]
-        costs: Costs = Costs::Even => Setting::by_class("CLASS=COST").flag("cost").shared().of_classes().unset("1 for every mistake");
+        costs: Costs = Costs::Even => Setting::by_class("CLASS=COST").flag("cost").shared().of_classes().unset("1 for every mistake")
+            .idle_online("left out where rows are learned online: a cost weighs probabilities, which are not fitted online");
         /// Feature map that rows go through before they are learned from, in place of a kernel.
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<Mapping> = None => Setting::group("map");
@@ -140,7 +149,7 @@ settings! {
         /// Number of epochs without progress on the validation set after which training stops.
         patience: u64 = PATIENCE
             => Setting::at_least(1).flag("patience").value("EPOCHS").python("n_iter_no_change")
-                .unset("5; 0, which makes all epochs, for fewer than 1,000 rows");
+                .unset("5; 0, which makes all epochs, for fewer than 1,000 rows").idle_online(NONE_HELD_OUT);
         /// Number of rows below which there is no validation set.
         min_rows: usize = FEW_ROWS => Setting::at_least(0);
     }

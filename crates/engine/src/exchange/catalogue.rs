@@ -481,7 +481,11 @@ pub fn setting(flag: &str) -> Option<&'static Setting> {
 }
 
 fn options() -> Vec<OptionGroup> {
-    let option = |defaults: &Value, setting: &Setting| OptionInfo {
+    groups().into_iter().map(listed).collect()
+}
+
+fn listed((name, settings, defaults): Table) -> OptionGroup {
+    let option = |setting: &Setting| OptionInfo {
         name: setting.name,
         meaning: setting.meaning(),
         details: setting.details(),
@@ -496,14 +500,25 @@ fn options() -> Vec<OptionGroup> {
         common: setting.is_common,
         shared: setting.is_shared,
     };
-    let group = |(name, settings, defaults): Table| OptionGroup {
-        name,
-        options: settings.iter().map(|setting| option(&defaults, setting)).collect(),
-    };
-    groups().into_iter().map(group).collect()
+    OptionGroup { name, options: settings.iter().map(option).collect() }
+}
+
+/// The settings of a type as options of the group of this name.
+pub fn group_of<T: Group>(name: &'static str) -> OptionGroup {
+    listed(group::<T>(name))
 }
 
 impl Catalogue {
+    /// With options more: of the group of that name, or of one that follows the others.
+    #[must_use]
+    pub fn with(mut self, more: OptionGroup) -> Self {
+        match self.options.iter_mut().find(|group| group.name == more.name) {
+            Some(group) => group.options.extend(more.options),
+            None => self.options.push(more),
+        }
+        self
+    }
+
     /// The names that a choice has, aliases left out: of a list of choices, of algorithms, kernels, maps or formats
     /// that are read (`format`), written (`written-format`), hold predictions (`prediction-format`) or models (`export`).
     pub fn names(&self, what: &str) -> Vec<&'static str> {

@@ -7,3 +7,4 @@ pub(crate) mod mapped;
 pub mod model;
 pub(crate) mod numbers;
 pub(crate) mod ranking;
+pub(crate) mod tagger;

@@ -1,9 +1,11 @@
 //! A run whose rule was chosen by name: static inside, one virtual call per epoch outside.
 
 use crate::error::{Error, refuse};
+use crate::mapped::Mapper;
 use crate::spec::{Classes, Spec};
 use crate::start::{MOST_WEIGHT_BYTES, Start};
 use crate::task::Task;
+use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::Outcome;
@@ -67,6 +69,49 @@ pub(crate) trait Learner: Snapshot + Send {
 
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool;
+}
+
+/// How many rows are mapped at once.
+const MAPPED_AT_ONCE: usize = 1024;
+
+/// What is the same wherever rows are fed to a learner, and what it learned is taken from it.
+impl dyn Learner + '_ {
+    /// Shows these of the rows once, in their order: as the map makes them, if there is one on the way.
+    pub(crate) fn feed(
+        &mut self,
+        mapper: Option<&mut Mapper>,
+        rows: View<'_>,
+        visits: Visits<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<ControlFlow<Stopped>, Error> {
+        let Some(mapper) = mapper else { return Ok(self.learn(rows, visits, observer)) };
+        let range: Vec<u32>;
+        let listed = match visits {
+            Visits::Listed(listed) => listed,
+            Visits::Range { first, end } => {
+                range = (first as u32..end as u32).collect();
+                &range
+            }
+        };
+        for some in listed.chunks(MAPPED_AT_ONCE) {
+            let mapped = mapper.block(rows, some)?;
+            let flow = self.learn(mapped, Visits::Range { first: 0, end: mapped.len() }, observer);
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Refuses weights that are no numbers any more, in this epoch.
+    pub(crate) fn check_finite(&self, epoch: u64, row: Option<usize>) -> Result<(), Error> {
+        if self.is_finite() { Ok(()) } else { Err(Error::Overflow { epoch, row }) }
+    }
+
+    /// What `spec` reads out.
+    pub(crate) fn kept(&self, spec: &Spec) -> Kept {
+        self.read(spec.readout()).expect("learners remember what their spec reads out")
+    }
 }
 
 /// What shows a learner the rest of an epoch, block by block.

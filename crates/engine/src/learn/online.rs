@@ -30,9 +30,6 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many rows are mapped at once.
-const MAPPED_AT_ONCE: usize = 1024;
-
 /// A learner that is shown examples whenever there are some.
 pub struct Online {
     spec: Spec,
@@ -175,8 +172,7 @@ impl Online {
     ) -> Result<(), Error> {
         let state = self.learner.state().for_outputs(n_outputs, origins);
         let mut grown = Self::of_digest(self.spec.clone(), labels, digest, None)?;
-        let restored = grown.learner.restore(state);
-        restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        grown.learner.restore(state)?;
         grown.mapper = self.mapper.take();
         grown.feature_names = self.feature_names.take();
         grown.keeps_track = self.keeps_track;
@@ -309,19 +305,13 @@ impl Online {
 
     /// There is no observer and no limit, so learning always comes to its end.
     fn learn_part(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
-        let Some(mapper) = &mut self.mapper else {
-            let _ = self.learner.learn(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
-            return Ok(());
-        };
-        let width = rows.width();
-        self.spec.map().map_or(Ok(()), |choice| choice.check_width(width))?;
-        mapper.widen(width);
-        let listed: Vec<u32> = part.map(|row| row as u32).collect();
-        for some in listed.chunks(MAPPED_AT_ONCE) {
-            let mapped = mapper.block(rows, some)?;
-            let _ = self.learner.learn(mapped, Visits::Range { first: 0, end: mapped.len() }, &mut ());
+        if let Some(mapper) = &mut self.mapper {
+            let width = rows.width();
+            self.spec.map().map_or(Ok(()), |choice| choice.check_width(width))?;
+            mapper.widen(width);
         }
-        Ok(())
+        let visits = Visits::Range { first: part.start, end: part.end };
+        self.learner.feed(self.mapper.as_mut(), rows, visits, &mut ()).map(drop)
     }
 
     /// The same learner, which may be [stopped](Online::checkpoint) and resumed.
@@ -345,8 +335,7 @@ impl Online {
         if !differences.is_empty() {
             return Err(Error::OtherRun { differences });
         }
-        let restored = self.learner.restore(checkpoint.state);
-        restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        self.learner.restore(checkpoint.state)?;
         if self.learner.totals().rounds > checkpoint.mark.rows as u64 {
             return Err(Error::BadCheckpoint { what: "it counts more rounds than rows".to_owned() });
         }
@@ -432,13 +421,10 @@ impl Online {
 
     /// A model of what has been learned so far.
     pub fn model(&self) -> Result<Model, Error> {
-        if !self.learner.is_finite() {
-            return Err(Error::Overflow { epoch: 1, row: None });
-        }
+        self.learner.check_finite(1, None)?;
         let totals = self.totals();
         // All that was shown, in however many pieces, was one epoch.
         let totals = Totals { epochs: u64::from(totals.rounds > 0), ..totals };
-        let kept = self.learner.read(self.spec.readout());
         let map = self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map()));
         Ok(Model {
             feature_names: self.feature_names.clone(),
@@ -448,12 +434,7 @@ impl Online {
             } else {
                 Provenance::default()
             },
-            ..hypothesis(
-                &self.spec,
-                &self.labels,
-                map,
-                kept.expect("learners remember what their spec reads out"),
-            )
+            ..hypothesis(&self.spec, &self.labels, map, self.learner.kept(&self.spec))
         })
     }
 

@@ -35,8 +35,6 @@ use std::thread::Scope;
 pub use crate::monitor::{CheckpointRequest, Checkpointer};
 pub use crate::start::Start;
 
-/// How many rows on disk are mapped at once.
-const MAPPED_AT_ONCE: usize = 1024;
 /// How many epochs make up for a copy of the rows without their zeros.
 const WORTH_A_TWIN: u64 = 3;
 
@@ -251,10 +249,9 @@ impl<'a> Training<'a> {
         }
         let best = watch.patience.and_then(|patience| patience.watched.finish(patience.rows.len()));
         let (kept, validation) = match best {
-            Some((kept, validated)) => (Some(kept), Some(validated)),
-            None => (learner.read(spec.readout()), None),
+            Some((kept, validated)) => (kept, Some(validated)),
+            None => (learner.kept(spec), None),
         };
-        let kept = kept.expect("learners remember what their spec reads out");
         if let Some(seen) = seen {
             check_scores(&kept, spec.n_outputs(labels.len()), seen, train_rows)?;
         }
@@ -430,29 +427,17 @@ fn epoch(
         observer.pause(&learner.totals(), &*learner).map_break(|()| Ok(None))?;
         place += listed.len();
         learner.set_place(place);
-        let stopped = |stopped| Ok(Some(stopped));
-        let Some(mapper) = &mut mapper else {
-            let visits = if listed.len() == view.len() {
-                Visits::Range { first: 0, end: view.len() }
-            } else {
-                Visits::Listed(listed)
-            };
-            return learner.learn(view, visits, observer).map_break(stopped);
+        let visits = if listed.len() == view.len() {
+            Visits::Range { first: 0, end: view.len() }
+        } else {
+            Visits::Listed(listed)
         };
-        for some in listed.chunks(MAPPED_AT_ONCE) {
-            let mapped = mapper.block(view, some).map_err(Err);
-            let mapped = match mapped {
-                Ok(mapped) => mapped,
-                Err(error) => return ControlFlow::Break(error),
-            };
-            let whole = Visits::Range { first: 0, end: mapped.len() };
-            learner.learn(mapped, whole, observer).map_break(stopped)?;
+        match learner.feed(mapper.as_deref_mut(), view, visits, observer) {
+            Ok(flow) => flow.map_break(|stopped| Ok(Some(stopped))),
+            Err(error) => ControlFlow::Break(Err(error)),
         }
-        ControlFlow::Continue(())
     })?;
-    if !learner.is_finite() {
-        return Err(Error::Overflow { epoch: learner.totals().epochs + 1, row: None });
-    }
+    learner.check_finite(learner.totals().epochs + 1, None)?;
     Ok(match flow {
         ControlFlow::Continue(()) => ControlFlow::Continue(()),
         ControlFlow::Break(why) => ControlFlow::Break(why?),
@@ -489,9 +474,7 @@ fn restore(
     checkpoint: Checkpoint,
 ) -> Result<(), Error> {
     let refuse = |what: String| Err(Error::BadCheckpoint { what });
-    if let Err(error) = learner.restore(checkpoint.state) {
-        return refuse(error.to_string());
-    }
+    learner.restore(checkpoint.state)?;
     let Totals { epochs, rounds, .. } = learner.totals();
     // Whole, but made up: a run cannot have seen more rows than there were.
     if epochs > n_epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {

@@ -42,7 +42,7 @@ pub use words::{AUTO, Words};
 use crate::calibration::{Calibration, Naming, Scored, n_curves};
 use crate::costs::Costs;
 use crate::defaults;
-use crate::describe::options::by_name;
+use crate::describe::options::{NONE_HELD_OUT, by_name};
 use crate::error::{Error, refuse};
 use crate::estimate::Method;
 use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
@@ -98,13 +98,14 @@ settings! {
         estimate: Plan = Plan::default() => Setting::other();
         /// Refit on all rows once the error is estimated. If it is off, the kept model is the one that was judged, which did
         /// not learn from the held-out rows; folds need it on.
-        refit: bool = true => Setting::switch().flag_for("no-refit", "false");
+        refit: bool = true => Setting::switch().flag_for("no-refit", "false").idle_online(NONE_HELD_OUT);
         /// Keep the predictions of held-out rows with the model. For up to 10,000 rows these are their numbers, classes and
         /// scores, by which a report and figures judge the model.
-        keep_held_out: bool = true => Setting::switch().flag_for("no-held-out-scores", "false");
+        keep_held_out: bool = true => Setting::switch().flag_for("no-held-out-scores", "false").idle_online(NONE_HELD_OUT);
         /// How the scores of held-out rows become probabilities.
         #[serde(with = "by_name")]
-        calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>().flag("calibrate").of_all();
+        calibration: Calibrate = Calibrate::Auto => Setting::choice::<Calibrate>().flag("calibrate").of_all()
+            .idle_online(NONE_HELD_OUT);
         /// Column of times, by name or number. Race, folds and held-out rows are then split by it: rows are judged by what was
         /// learned from earlier ones, and the column is no feature. It holds numbers, or dates such as 2024-05-31.
         time: Option<String> = None
@@ -172,7 +173,7 @@ settings! {
     pub struct MemoryLimit: Judging {
         /// Memory that rows may take before they are kept in a cache on disk, which every epoch reads. They are then visited as
         /// they stand (order given), and the error is estimated on a hold-out; twelve bytes a row stay in memory.
-        bytes: u64 = 0 => Setting::bytes().flag("memory").unset("no limit");
+        bytes: u64 = 0 => Setting::bytes().flag("memory").unset("no limit").idle_online("left out where rows are learned online: they are not kept");
         /// File of the cache, to be used again for the same data read in the same way.
         #[serde(default)]
         cache: Option<PathBuf> = None

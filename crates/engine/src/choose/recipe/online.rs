@@ -10,27 +10,13 @@ use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, Pausable};
 use crate::online::Online;
 use crate::spec::{ClassWeights, Options, Spec};
-use rosenblatt_core::{Declared, Law, Order, Totals};
+use rosenblatt_core::{Declared, Law, Order, Setting, Totals};
 use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, Survey, blocks, survey};
 use serde_json::json;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// At most this many rows are learned from before the monitor is asked whether to go on.
 const ROWS_AT_ONCE: u64 = 4096;
-
-/// Settings of learning that change nothing where rows come and go, and what holds instead.
-const IN_VAIN: [(&str, &str); 7] = [
-    ("epochs", "left out where rows are learned online: a stream is one epoch"),
-    ("order", "left out where rows are learned online: they are learned in the order in which they come"),
-    ("max-updates", "left out where rows are learned online: learning goes on for as long as rows come"),
-    ("stop-when-clean", "left out where rows are learned online: learning goes on for as long as rows come"),
-    ("validation", "left out where rows are learned online: none are held out"),
-    ("ratchet", "left out where rows are learned online: the pocket would count errors on all rows at once"),
-    (
-        "costs",
-        "left out where rows are learned online: a cost weighs probabilities, which are not fitted online",
-    ),
-];
 
 impl Recipe {
     /// Refuses a setting of learning that changes nothing online, by its name. Options that come whole name nothing: there,
@@ -40,8 +26,9 @@ impl Recipe {
         let is_whole = Options::SETTINGS.iter().all(|setting| self.learning.is_set(setting.name));
         let is_meant =
             |name: &str| self.learning.is_set(name) && !(is_whole && given[name] == defaults[name]);
-        match IN_VAIN.iter().find(|(name, _)| is_meant(name)) {
-            Some(&(name, expected)) => refuse(name, expected, &given[name]),
+        let is_idle = |setting: &&Setting| !setting.idle_online.is_empty() && is_meant(setting.name);
+        match Options::SETTINGS.iter().find(is_idle) {
+            Some(Setting { name, idle_online, .. }) => refuse(name, idle_online, &given[*name]),
             None => Ok(()),
         }
     }

@@ -11,10 +11,10 @@ use super::file::{
 };
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::keep::tagger::{TaggerEstimate, TaggerOptions};
 use crate::settings;
 use crate::spec::{Options, Spec};
 use crate::start::Start;
-use crate::tagger::{TaggerEstimate, TaggerOptions};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::State;
 use rosenblatt_data::{Labels, Schema};

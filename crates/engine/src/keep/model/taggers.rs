@@ -5,8 +5,8 @@ use super::file::{
     encode_calibration, header_error, pack,
 };
 use super::{Date, Model, Provenance, TrainingSummary};
+use crate::keep::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions};
 use crate::start::MOST_WEIGHT_BYTES;
-use crate::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions};
 use rosenblatt_sequence::{
     Constraints, Lexicon, Order, Scheme, Shape, Stored, Tagging, Votes, Weights, template,
 };
@@ -148,7 +148,7 @@ pub(super) fn decode(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     } = header;
     let meaning = options.meaning().map_err(|error| content(format!("its options: {error}")))?;
     let n_labels = labels.len();
-    crate::tagger::check_labels(n_labels, meaning.order).map_err(|error| content(error.to_string()))?;
+    crate::keep::tagger::check_labels(n_labels, meaning.order).map_err(|error| content(error.to_string()))?;
     if n_labels < 2 || labels.iter().collect::<HashSet<_>>().len() != n_labels {
         return Err(content("it should name at least two different labels"));
     }

@@ -430,7 +430,7 @@ impl Mixture {
                 if let Some(state) = state {
                     learner.restore(state.clone()).map_err(|error| bad(error.to_string()))?;
                 }
-                Ok(learner.read(readout).expect("learners remember what their spec reads out"))
+                Ok(learner.kept(&self.spec))
             }
             Stand::Mixed { sums, rounds, .. } if matches!(readout, Readout::Averaged(_)) && *rounds > 0 => {
                 let n = *rounds as f64;

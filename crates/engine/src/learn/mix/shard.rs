@@ -248,9 +248,7 @@ fn epoch_of(
     };
     let rows = rows.map(|rows| known(&mixture, rows?));
     let stopped = learn(&mut *learner, &plan, rows, &mixture)?;
-    if !learner.is_finite() {
-        return Err(Error::Overflow { epoch: before.epochs + 1, row: None });
-    }
+    learner.check_finite(before.epochs + 1, None)?;
     Ok(share(&mixture, &*learner, stopped).to_bytes())
 }
 

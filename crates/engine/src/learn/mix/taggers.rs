@@ -1,8 +1,8 @@
 //! Taggers that become one: the mean of their weights, attribute by attribute and label by label.
 
 use crate::error::Error;
+use crate::keep::tagger::{KeptTagger, Tagger, TaggerOptions};
 use crate::model::{Model, TrainingSummary};
-use crate::tagger::{KeptTagger, Tagger, TaggerOptions};
 use rosenblatt_sequence::{Constraints, Shape, Tagging, Weights};
 
 /// The mean of taggers in the order in which sums run, each as much as its part. Labels and attributes that only some of them

@@ -1,9 +1,9 @@
 //! Several taggers on the same folds of sentences: what each would promise if it were trained.
 
-use super::TaggerOptions;
 use super::estimate::{Verdict, train_part};
 use super::train::Material;
 use crate::error::Error;
+use crate::keep::tagger::TaggerOptions;
 use crate::monitor::{Monitor, Stage};
 use crate::split::{Ties, parts_of_folds};
 use crate::statistics::deviation;

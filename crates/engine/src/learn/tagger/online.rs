@@ -1,12 +1,10 @@
 //! Learning from sentences as they come: each is met once, tagged first and learned from then.
 
-use super::KeptTagger;
-use super::estimate::TaggerEstimate;
-use super::options::{TaggerOptions, Wanted, check_labels};
 use super::shards::Nowhere;
 use super::train::{Reader, TaggerTraining, add_sentence, begin_run, check_links, mark};
 use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
+use crate::keep::tagger::{KeptTagger, TaggerEstimate, TaggerOptions, Wanted, check_labels};
 use crate::model::{Mark, Model, encode_sentences, training_summary};
 use crate::monitor::keep;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot as _};
@@ -66,8 +64,7 @@ impl TaggerTraining<'_> {
         let mut estimate = TaggerEstimate::of(&Agreement::default(), 1);
         if let Some(checkpoint) = checkpoint {
             estimate = checkpoint.sentences.and_then(|of| of.estimate).unwrap_or(estimate);
-            run.restore(checkpoint.state)
-                .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+            run.restore(checkpoint.state)?;
         }
         let mut is_interrupted = false;
         let plan = Plan { stop_when_clean: false, ..Plan::new(&Order::Given, 1, options.seed) };

@@ -4,9 +4,9 @@
 //! the mean of what came of it is where the next epoch starts. Shards decide the outcome, and threads only how soon it is
 //! there.
 
-use super::TaggerOptions;
 use super::train::{Material, Trained};
 use crate::error::Error;
+use crate::keep::tagger::TaggerOptions;
 use crate::model::{Checkpoint, encode_sentences, training_summary};
 use crate::monitor::{Checkpointer, keep};
 use rosenblatt_core::memory::Kept;
@@ -17,9 +17,6 @@ use rosenblatt_sequence::{Numbers, Weights};
 
 /// What is gone on from, and who keeps checkpoints.
 type Checkpoints<'a> = (Option<Checkpoint>, Option<&'a mut dyn Checkpointer>);
-
-/// The most shards: each has weights of its own.
-pub(super) const MOST_SHARDS: usize = 64;
 
 pub(super) fn train(
     material: &Material,
@@ -52,8 +49,7 @@ fn train_on(
     let mark = material.mark();
     if let Some(checkpoint) = checkpoint {
         checkpoint.check_sentences(options, &mark, false)?;
-        (totals, weights, average) = restore(checkpoint.state, options, &weights)
-            .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        (totals, weights, average) = restore(checkpoint.state, options, &weights)?;
     }
     while totals.epochs < options.epochs {
         // Between epochs there is one set of weights, and nothing else to keep.

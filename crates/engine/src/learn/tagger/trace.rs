@@ -2,8 +2,8 @@
 //! moved.
 
 use super::train::Material;
-use super::{TaggerOptions, link_name};
 use crate::error::Error;
+use crate::keep::tagger::{TaggerOptions, link_name};
 use rosenblatt_core::{Stopped, Visits};
 use rosenblatt_data::{SentenceFormat, Sentences, Source, sentences};
 use rosenblatt_sequence::{Numbers, Order, Search, Tagging, Weights};

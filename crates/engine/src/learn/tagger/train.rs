@@ -1,11 +1,12 @@
 //! From sentences to a tagger.
 
-use super::estimate::{self, Judging, TaggerEstimate};
-use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
-use super::reading::{Columns, suited, template_text};
-use super::{KeptTagger, Tagger, shards};
+use super::estimate::{self, Judging};
+use super::shards;
 use crate::error::{Error, refuse};
 use crate::fingerprint::Fingerprint;
+use crate::keep::tagger::options::{MOST_VOTES, Meaning};
+use crate::keep::tagger::reading::{suited, template_text};
+use crate::keep::tagger::{Columns, KeptTagger, Tagger, TaggerEstimate, TaggerOptions, Wanted, check_labels};
 use crate::model::{Checkpoint, Mark, Model, TrainingSummary, encode_sentences, training_summary};
 use crate::monitor::{Checkpointer, keep};
 use crate::start::MOST_WEIGHT_BYTES;
@@ -249,8 +250,7 @@ impl Material {
         run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
             checkpoint.check_sentences(options, &mark, false)?;
-            run.restore(checkpoint.state)
-                .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+            run.restore(checkpoint.state)?;
         }
         let mut keeping = Keeping { options, mark: &mark, checkpointer, stopped: false };
         let stopped = self.fit(&mut run, options, None, &mut (observer, &mut keeping));

@@ -191,10 +191,8 @@ impl Walk {
             Some(Kept::Hyperplanes(planes)) => Some(planes),
             _ => None,
         };
-        if !self.learner.is_finite() {
-            let row = self.tracer.rounds.last().map(|round| round.row);
-            return Err(Error::Overflow { epoch: self.totals().epochs + 1, row });
-        }
+        let row = self.tracer.rounds.last().map(|round| round.row);
+        self.learner.check_finite(self.totals().epochs + 1, row)?;
         let is_over = stopped != Stopped::Observer || self.tracer.repeats.is_some();
         self.ending = is_over.then(|| self.tracer.ending(&self.spec, &self.data, stopped));
         Ok(())
@@ -202,12 +200,10 @@ impl Walk {
 
     /// The model that the run would end in now.
     pub fn model(&self) -> Model {
-        let kept =
-            self.learner.read(self.spec.readout()).expect("learners remember what their spec reads out");
         Model {
             feature_names: self.data.shared_feature_names(),
             training_summary: training_summary(self.rows.len(), self.totals(), Stopped::Observer, None),
-            ..hypothesis(&self.spec, self.data.labels(), self.map.clone(), kept)
+            ..hypothesis(&self.spec, self.data.labels(), self.map.clone(), self.learner.kept(&self.spec))
         }
     }
 }

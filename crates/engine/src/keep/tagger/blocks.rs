@@ -10,7 +10,7 @@ const MAX_THREADS: usize = 64;
 
 /// Has every block of a stream worked on by `threads` threads, one per core if 0, and lends the outcomes in the order of
 /// the blocks.
-pub(super) fn each_block<T: Send, X: From<Error> + From<DataError>>(
+pub(crate) fn each_block<T: Send, X: From<Error> + From<DataError>>(
     stream: &mut SentenceStream,
     threads: usize,
     work: impl Fn(&Sentences, &dyn SentenceFormat, &mut Room) -> Result<T, Error> + Sync,

@@ -1,6 +1,5 @@
 //! What a tagger is to be, by name, and what that means.
 
-use super::shards::MOST_SHARDS;
 use crate::algorithms;
 use crate::defaults;
 use crate::describe::options::by_name;
@@ -16,11 +15,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
-pub(super) const MOST_LABELS: usize = 1000;
+const MOST_LABELS: usize = 1000;
 const MOST_LABELS_OF_THREE: usize = 100;
 
+/// The most shards: each has weights of its own.
+const MOST_SHARDS: usize = 64;
+
 /// The most hypotheses that may vote: each of them looks for its own labels.
-pub(super) const MOST_VOTES: u64 = 5000;
+pub(crate) const MOST_VOTES: u64 = 5000;
 
 settings! {
     /// The settings of a tagger. Its file holds their JSON.
@@ -72,12 +74,12 @@ settings! {
 
 /// What options mean.
 pub(crate) struct Meaning {
-    pub(super) rule: Box<dyn Rule + Send + Sync>,
-    pub(super) info: Info,
-    pub(super) variances: bool,
+    pub(crate) rule: Box<dyn Rule + Send + Sync>,
+    pub(crate) info: Info,
+    pub(crate) variances: bool,
     pub(crate) order: Order,
     pub(crate) search: Search,
-    pub(super) violation: Violation,
+    pub(crate) violation: Violation,
 }
 
 /// Which constraints are wanted.
@@ -209,7 +211,7 @@ impl TaggerOptions {
         said.or_else(|_| Spec::new(learning)).unwrap_or_default()
     }
 
-    pub(super) fn recalled(&self) -> Recalled {
+    pub(crate) fn recalled(&self) -> Recalled {
         match (self.voted, self.averaged) {
             (true, _) => Recalled::Votes,
             (false, true) => Recalled::Mean,
@@ -275,7 +277,7 @@ impl TaggerOptions {
     }
 
     /// The templates that were given, if they were.
-    pub(super) fn given_templates(&self) -> Result<Option<Vec<Template>>, Error> {
+    pub(crate) fn given_templates(&self) -> Result<Option<Vec<Template>>, Error> {
         let parse = |text: &String| {
             template::parse(text).map_err(|error| Error::Template { what: error.to_string() })
         };

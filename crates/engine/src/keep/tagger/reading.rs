@@ -22,7 +22,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The layout of sentences to learn from.
-    pub(super) fn new(
+    pub(crate) fn new(
         block: &Sentences,
         format: &dyn SentenceFormat,
         label: Option<&str>,
@@ -46,7 +46,7 @@ impl Columns {
     }
 
     /// The columns beside the word that may be looked at. Those of `CoNLL-U` are what taggers are to find.
-    pub(super) fn others(&self) -> Vec<usize> {
+    pub(crate) fn others(&self) -> Vec<usize> {
         if self.format == "conllu" {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl Columns {
     }
 
     /// Refuses templates that look where nothing is, or at the label.
-    pub(super) fn check(&self, templates: &[Template]) -> Result<(), Error> {
+    pub(crate) fn check(&self, templates: &[Template]) -> Result<(), Error> {
         for look in templates.iter().flat_map(|template| &template.looks) {
             let what = if look.column >= self.width {
                 format!("a template looks at column {}, but columns are 0 to {}", look.column, self.width - 1)
@@ -68,7 +68,7 @@ impl Columns {
         Ok(())
     }
 
-    pub(super) fn word(&self, format: &dyn SentenceFormat) -> usize {
+    pub(crate) fn word(&self, format: &dyn SentenceFormat) -> usize {
         if self.is_of(format) { self.word } else { format.word_cell() }
     }
 
@@ -78,7 +78,7 @@ impl Columns {
 
     /// In which cell each column is found, once it is certain that templates find all they look at. A tagger that looks at
     /// nothing but words finds them in every format.
-    pub(super) fn fit(
+    pub(crate) fn fit(
         &self,
         lexicon: &Lexicon,
         block: &Sentences,
@@ -104,7 +104,7 @@ impl Columns {
     }
 
     /// Where found labels go: after all others if there is no such cell.
-    pub(super) fn label_in(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> usize {
+    pub(crate) fn label_in(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> usize {
         let n_cells = block.n_cells(block.tokens(sentence).start);
         match self.is_of(format) {
             true => self.label,
@@ -114,7 +114,7 @@ impl Columns {
     }
 
     /// Where known labels are.
-    pub(super) fn known_label(
+    pub(crate) fn known_label(
         &self,
         block: &Sentences,
         sentence: usize,
@@ -146,7 +146,7 @@ fn find(name: &str, width: usize, format: &dyn SentenceFormat) -> Result<usize, 
 }
 
 /// The set that suits: by the format, the columns and the labels.
-pub(super) fn suited<'a>(columns: &Columns, labels: impl Iterator<Item = &'a str>) -> &'static str {
+pub(crate) fn suited<'a>(columns: &Columns, labels: impl Iterator<Item = &'a str>) -> &'static str {
     if columns.width == 0 {
         return "letters";
     }
@@ -163,7 +163,7 @@ pub(super) fn suited<'a>(columns: &Columns, labels: impl Iterator<Item = &'a str
 }
 
 /// The text of the templates that are meant.
-pub(super) fn template_text(set: &str, columns: &Columns) -> Option<String> {
+pub(crate) fn template_text(set: &str, columns: &Columns) -> Option<String> {
     template::ready_made(set, columns.word, &columns.others())
 }
 
