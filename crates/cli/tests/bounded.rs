@@ -354,11 +354,12 @@ fn a_score_that_is_no_number_is_an_error() {
 #[test]
 fn a_training_whose_scores_are_no_numbers_is_refused() {
     let bench = Bench::new();
-    let value = |row: usize| (row % 7 + 1) as f64 * if row % 2 == 1 { 1e170 } else { -1e170 };
-    bench.write(
-        "big.svm",
-        (0..60).map(|row| format!("{} 1:{:e} 2:1\n", row % 2, value(row))).collect::<String>(),
-    );
+    let mut rows = String::new();
+    for row in 0..60_u32 {
+        let value = f64::from(row % 7 + 1) * if row % 2 == 1 { 1e170 } else { -1e170 };
+        let _ = writeln!(rows, "{} 1:{value:e} 2:1", row % 2);
+    }
+    bench.write("big.svm", rows);
     let train = "train big.svm -a perceptron --precision f64 --model m.model";
     let done = bench.run(&format!("rosenblatt {train} --scale none --holdout 0"));
     assert!(done.code == Some(1) && done.stderr.contains("scale the features"), "{}", done.all());
