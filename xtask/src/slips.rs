@@ -301,7 +301,10 @@ impl Room {
             ],
         );
         made?;
-        let few: String = (0..40).map(|row| format!("{} 1:0.{row} 2:1 3:0.5\n", row % 2)).collect();
+        let mut few = String::new();
+        for row in 0..40 {
+            let _ = writeln!(few, "{} 1:0.{row} 2:1 3:0.5", row % 2);
+        }
         fs::write(self.folder.join("few.svm"), few).map_err(context("writing data"))?;
         let sentences = "the D\ncat N\n\nruns V\n\n".repeat(12);
         fs::write(self.folder.join("s.conll"), sentences).map_err(context("writing data"))?;

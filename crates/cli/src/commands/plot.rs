@@ -243,13 +243,15 @@ impl Args {
         if self.spec.has("patience") && (figure.needs == Needs::Run || figure.is_textbook(settings)) {
             return refuse("patience", "it shows the whole run");
         }
-        if self.spec.has("readout") && figure.needs == Needs::Run {
+        // A textbook's run is read out last in any case.
+        let is_said = self.spec.has("readout") && spec.readout() != Readout::Last;
+        if figure.needs == Needs::Run && is_said {
             return refuse(
                 "readout",
                 "the steps are the same, and `--readouts` compares what is made of them",
             );
         }
-        if self.training_rows && figure.needs == Needs::ModelOnly {
+        if self.training_rows && figure.needs == Needs::ModelOnly && !self.files.is_empty() {
             return refuse("training-rows", "it shows the model alone");
         }
         Ok(())

@@ -252,9 +252,6 @@ impl<'a> Training<'a> {
             Some((kept, validated)) => (kept, Some(validated)),
             None => (learner.kept(spec), None),
         };
-        if let Some(seen) = seen {
-            check_scores(&kept, spec.n_outputs(labels.len()), seen, train_rows)?;
-        }
         let (kept, labels_kept) = match &units {
             Some(units) => (units.unscaled(kept), Units::label(schema.as_deref())),
             None => (kept, labels.clone()),
@@ -272,21 +269,6 @@ impl<'a> Training<'a> {
             None => model,
         })
     }
-}
-
-/// Whether some of the rows that were learned from have scores: of rows beyond all measure, finite weights give none.
-fn check_scores(kept: &Kept, n_outputs: usize, data: &Dataset, rows: &[u32]) -> Result<(), Error> {
-    const LOOKED_AT: usize = 32;
-    let (mut scores, mut scratch) = (vec![0.0; n_outputs], Vec::new());
-    visit!(data.view(), examples => {
-        for &row in rows.iter().step_by(rows.len().div_ceil(LOOKED_AT)) {
-            kept.scores(examples.row(row as usize), &mut scores, &mut scratch);
-            if !scores.iter().all(|score| score.is_finite()) {
-                return Err(Error::Endless);
-            }
-        }
-    });
-    Ok(())
 }
 
 /// Whether a run was computed where it was asked to be: a card that was only taken since it was there may give out.
