@@ -2,8 +2,8 @@
 
 accuracy.py PART BINARY DATA FOLDER SPLITS [SET...]
 
-PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `curves`, `numbers`, `speed`, `faces`, `estimates`,
-`spread` or `importance`; `keep` writes the tables of `curves` and `numbers` into DATA, where another machine takes them from. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
+PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `curves`, `numbers`, `coverage`, `speed`, `faces`,
+`estimates`, `spread` or `importance`; `keep` writes the tables of `curves` and `numbers` into DATA, where another machine takes them from. DATA is a folder of real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
 
 Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh rows, as files in their raw form. Ours is
 `rosenblatt train FILE --label label`, with no other option, then `evaluate`. Peers get what their users would give them:
@@ -18,7 +18,9 @@ processor time, packages loaded before.
 Numbers: root mean squared errors, as a share of what always predicting the mean gives, beside the linear learners of scikit-learn and
 those of curves and trees.
 
-Of these two parts as many learners are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it. What
+Coverage: the share of fresh rows whose number lies in the interval of 90 %, split after split, on five of those tables.
+
+Of these three parts as many learners are measured at once as ROSENBLATT_JOBS says (1); processor time does not change with it. What
 takes long comes last, so that a run that is ended early has most of its lines.
 
 Speed: seconds by the clock from file to model, of ours and of the peer with the least error there, each in a process of its own
@@ -308,6 +310,33 @@ def numbers(sets, binary, folder, n_splits, only):
     side_by_side(numbers_of, tasks)
 
 
+# Tables of prices, wages and weights, of a few hundred to a few thousand rows.
+COVERED = ("r-wooldridge-bwght", "r-mosaicData-SaratogaHouses", "r-Ecdat-Wages1", "r-openintro-births14", "r-modeldata-car-prices")
+INTERVAL = 0.9
+
+
+def coverage_of(_, name, x, y, split, binary, folder):
+    learned, fresh = list(ShuffleSplit(split + 1, test_size=0.2, random_state=7).split(y))[split]
+    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+    write(x, y, "table", learned, train)
+    write(x, y, "table", fresh, test)
+    trained, _, _ = ours(binary, "table", train, test, folder, "--task", "regression",
+                         *(["--missing", "mean"] if x.isna().any().any() else []))
+    bounds = f"{folder}/bounds.csv"
+    subprocess.run([binary, "predict", test, "--model", f"{folder}/our.model", "--interval", str(INTERVAL), "--output", bounds],
+                   check=True, capture_output=True)
+    bounds = pd.read_csv(bounds)
+    inside = ((bounds.low <= y[fresh]) & (y[fresh] <= bounds.high)).mean()
+    return f"{name},{len(y)},{split},{inside},{(bounds.high - bounds.low).median()},{(trained['data'].get('shape') or 'line').replace(',', ';')}"
+
+
+def coverage(sets, binary, folder, n_splits, only):
+    """The share of fresh rows whose number lies in its interval."""
+    print("set,rows,split,inside,width,shape", flush=True)
+    sets = [(name, x, y) for name, x, y in sets if name in COVERED and wanted(name, only)]
+    side_by_side(coverage_of, [("ours", *each, split, binary, folder) for each in sets for split in range(n_splits)])
+
+
 def speed(sets, binary, folder, only):
     print("set,rows,who,ours,peer,peer-loaded", flush=True)
     known = Known(folder)
@@ -467,6 +496,8 @@ def main(part, binary, data, folder, n_splits, *only):
     elif part == "numbers":
         sets = kept(data, part) if os.path.isdir(f"{data}/{part}") else number_sets()
         numbers(sets, binary, folder, int(n_splits), only)
+    elif part == "coverage":
+        coverage(kept(data, "numbers") if os.path.isdir(f"{data}/numbers") else number_sets(), binary, folder, int(n_splits), only)
     elif part == "speed":
         speed(chain(all_sets(data), fresh_sets()), binary, folder, only)
     elif part == "faces":

@@ -59,6 +59,7 @@ const PARTS: &[(&str, Tell)] = &[
     ("fresh", errors_told),
     ("curves", curves_table),
     ("numbers", numbers_table),
+    ("coverage", coverage_table),
     ("speed", speed_told),
     ("faces", faces_told),
     ("estimates", estimates_told),
@@ -101,7 +102,7 @@ fn by_script(part: &str, n_splits: usize, words: &[String]) -> Result<String, St
     let n_splits = match part {
         // A split of faces is a training for each of 40 people.
         "faces" => n_splits.div_ceil(10),
-        "estimates" => 5 * n_splits,
+        "estimates" | "coverage" => 5 * n_splits,
         _ => n_splits,
     };
     let raw_path = PathBuf::from(FOLDER).join(format!("{part}.csv"));
@@ -599,6 +600,20 @@ fn spread_table(raw: &str) -> String {
             100.0 * other,
             ours / other
         );
+    }
+    table
+}
+
+/// How many fresh rows lie in their interval.
+fn coverage_table(raw: &str) -> String {
+    let mut sets: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for line in cells(raw).iter().filter(|line| line.len() == 6) {
+        let Ok(inside) = line[3].parse() else { continue };
+        sets.entry(line[0]).or_default().push(inside);
+    }
+    let mut table = "| set | splits | fresh rows in the interval, % |\n|---|---|---|\n".to_owned();
+    for (set, inside) in &sets {
+        let _ = writeln!(table, "| {set} | {} | {:.1} |", inside.len(), 100.0 * mean(inside.iter().copied()));
     }
     table
 }

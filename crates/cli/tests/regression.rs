@@ -478,3 +478,73 @@ fn the_error_is_printed_by_the_values_of_a_column() {
     bench.ok("rosenblatt train h.svm -a perceptron --model c.model");
     refused(&bench, "rosenblatt evaluate h.svm --model c.model --by 1", &["has no columns"]);
 }
+
+/// Numbers stand as classes inside: nothing may be kept of each pair of them.
+#[test]
+fn a_hundred_thousand_different_numbers_take_the_memory_of_their_rows() {
+    let bench = Bench::new();
+    let line = |row: u64| format!("{},{}\n", row * 7919 % 100_003, row as f64 + 0.25);
+    let lines: String = (0..100_000).map(line).collect();
+    bench.write("t.csv", format!("a,price\n{lines}"));
+    for more in ["", "-a ridge", "-a quantile --epochs 2"] {
+        let done = bench
+            .run(&format!("ulimit -v 1500000; rosenblatt train t.csv --label price {more} --model t.model"));
+        assert!(done.code == Some(0), "{more}\n{}", done.all());
+        assert!(done.stdout.contains("root mean squared error: "), "{more}\n{}", done.all());
+    }
+    // More than classes may be, and numbers are not learned from disk.
+    refused(
+        &bench,
+        "rosenblatt train t.csv --label price -a ridge --memory 1KiB --model t.model",
+        &["learning numbers needs all rows in memory", "--memory"],
+    );
+    refused(
+        &bench,
+        "rosenblatt train t.csv --label price --memory 1KiB --model t.model",
+        &["predict it as a number from rows in memory"],
+    );
+}
+
+/// A missing number has a weight of its own in whatever bends, and needs no word on shapes for it.
+#[test]
+fn a_missing_number_has_a_weight_of_its_own_without_a_word_on_shapes() {
+    let bench = Bench::new();
+    let mut text = "size,kind,price\n".to_owned();
+    for row in 0..200 {
+        let size = row * 37 % 101;
+        let cell = if row % 5 == 0 { String::new() } else { size.to_string() };
+        let price = if row % 5 == 0 { 90.5 } else { size as f64 / 3.0 } + (row * 53 % 17) as f64 / 100.0;
+        let _ = writeln!(text, "{cell},{},{price}", if price > 20.0 { "dear" } else { "cheap" });
+    }
+    bench.write("t.csv", text);
+    bench.write("new.csv", "size\n\"\"\n30\n");
+    let numbers = "t.csv --label price --ignore kind --missing own";
+    let classes = "t.csv --label kind --ignore price --missing own";
+    for line in [numbers, classes] {
+        for more in ["", "--shape curves", "--seed 3"] {
+            let report = bench.ok(&format!("rosenblatt train {line} {more} --model t.model"));
+            assert!(report.contains("shape: bend("), "{line} {more}\n{report}");
+        }
+    }
+    for more in ["-a ridge", "-a perceptron", "--memory 1GiB", "--positive dear"] {
+        let line = if more == "-a ridge" { numbers } else { classes };
+        let report = bench.ok(&format!("rosenblatt train {line} {more} --model x.model"));
+        assert!(report.contains("shape: bend("), "{line} {more}\n{report}");
+    }
+    let named = bench.ok("rosenblatt predict new.csv --model t.model");
+    assert_eq!(named, "dear\ncheap\n");
+    bench.ok(&format!("rosenblatt train {numbers} --model t.model"));
+    let predicted: Vec<f64> = bench
+        .ok("rosenblatt predict new.csv --model t.model")
+        .lines()
+        .map(|line| line.parse().unwrap())
+        .collect();
+    assert!((predicted[0] - 90.5).abs() < 3.0 && (predicted[1] - 10.0).abs() < 3.0, "{predicted:?}");
+    for more in ["--shape line", "--scale standard"] {
+        refused(
+            &bench,
+            &format!("rosenblatt train {numbers} {more} --model t.model"),
+            &["a missing number has a weight of its own only where columns bend"],
+        );
+    }
+}

@@ -940,9 +940,13 @@ fn check_shape(how: &ReadOptions) -> Result<(), DataError> {
     if bends && !matches!(how.scaling, Scaling::Auto | Scaling::None) {
         return refuse("columns that bend are of one scale already", "leave {scale} or {shape} out");
     }
-    if how.missing == Missing::Own && !bends {
+    if how.missing == Missing::Own && how.shape.is_line() {
         let message = "a missing number has a weight of its own only where columns bend";
-        return refuse(message, "say {shape=bend} as well, or {missing=mean}");
+        return refuse(message, "leave {shape} out, say {shape=bend}, or {missing=mean}");
+    }
+    if how.missing == Missing::Own && !matches!(how.scaling, Scaling::Auto | Scaling::None) {
+        let message = "a missing number has a weight of its own only where columns bend, which are of one scale already";
+        return refuse(message, "leave {scale} out, or say {missing=mean}");
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals, Zero};
+use rosenblatt::data::Bends;
 use rosenblatt::options::Classes;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
@@ -127,6 +128,26 @@ fn every_algorithm_read_out_and_decision_goes_on_as_if_nothing_had_happened() {
         }
     }
     assert!(n_pieces > 1000, "{n_pieces}");
+}
+
+/// Bent columns are rows like others: the knots are those of the data, and a checkpoint of straight rows does not fit them.
+#[test]
+fn columns_that_bend_are_carried_over_and_straight_ones_are_other_data() {
+    let straight = data(600, 3);
+    let shape = "bend(knots=8,crosses=2)".parse().unwrap();
+    let bends = Bends::fit(shape, &straight, 0..straight.len(), &[0, 1, 2, 3, 4, 5]).unwrap();
+    let bent = straight.bent(&bends);
+    assert!(bent.width() > 6 * 8, "{}", bent.width());
+    for algorithm in ["perceptron", "pa1", "logistic", "arow", "svm-dual"] {
+        let options = Options { algorithm: algorithm.to_owned(), epochs: 3, ..Options::default() };
+        assert!(check(options, &bent, 2) > 1, "{algorithm}");
+    }
+    let spec = Spec::new(Options { algorithm: "pa1".to_owned(), epochs: 3, ..Options::default() }).unwrap();
+    let mut stopper = Stopper { every: 1, asked: 0, kept: None };
+    let stopped = Training::new(&spec, &straight).checkpointer(&mut stopper).run(&mut ());
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+    let checkpoint = Checkpoint::from_bytes(&stopper.kept.unwrap()).unwrap();
+    assert!(Training::new(&spec, &bent).resume(checkpoint).run(&mut ()).is_err());
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! is no reason to go on rising. Hats are of one scale, so that nothing else is scaled.
 //!
 //! Knots stand at quantiles of the values and at quantiles of the different values; the second give knots to a column that
-//! is mostly zero. Where knots are many, a column of few different values has a feature for each of them, too: 5,013 may
-//! mean something else than 5,178. Of two values there is one feature, as of two categories. A missing value, if it is to be
+//! is mostly zero. Where knots are many, a column of few different values, each of them in several rows, has a feature
+//! for each of them, too: 5,013 may mean something else than 5,178. Of two values there is one feature, as of two categories. A missing value, if it is to be
 //! ([`Missing::Own`](crate::Missing::Own)), is a feature of its own.
 //!
 //! Two columns may add something together that neither adds alone: a [`Surface`], the products of the few hats of one
@@ -61,6 +61,8 @@ const MOST_HATS: usize = 3;
 const MANY_KNOTS: u16 = 8;
 /// Up to this many values are few.
 const FEW_VALUES: usize = 256;
+/// Few values repeat: each stands in this many rows in the mean.
+const REPEATS: usize = 2;
 /// A quantile of the different values is a knot if no other is within a part of the way to the next: one in this many.
 const APART: usize = 3;
 /// How many rows are looked at if there are more.
@@ -70,6 +72,9 @@ const SHAPES: &str = "one of line, bend(knots=N) or bend(knots=N,crosses=M) with
                       curves, auto";
 
 impl Shape {
+    /// The bend that is meant where no number of knots is given.
+    pub const USUAL_BEND: Self = Self::bend(USUAL_KNOTS);
+
     /// Whether columns are straight.
     pub fn is_line(&self) -> bool {
         *self == Self::Line
@@ -99,7 +104,7 @@ impl Choices for Shape {
             name: "bend(knots=N)",
             aliases: &["bend"],
             meaning: "a line with knots at N quantiles of the values and N of the different values; with 8 or more, a \
-                      column of up to 256 values has a weight for each, too",
+                      column of up to 256 values that repeat has a weight for each, too",
             example: "bend(knots=15)",
         },
         Named {
@@ -154,7 +159,7 @@ impl FromStr for Shape {
         let arguments = name.strip_prefix("bend(").and_then(|rest| rest.strip_suffix(')'));
         match name {
             "line" => Ok(Self::Line),
-            "bend" => Ok(Self::bend(USUAL_KNOTS)),
+            "bend" => Ok(Self::USUAL_BEND),
             "curves" => Ok(Self::Curves),
             "auto" => Ok(Self::Auto),
             _ => arguments.and_then(bend).ok_or_else(|| NameError {
@@ -726,7 +731,9 @@ impl Seen {
         knots.sort_unstable_by(f64::total_cmp);
         knots.dedup();
         // Where every value is a knot, its hat is all it needs.
-        let is_few = different.len() <= FEW_VALUES && different.len() > knots.len();
+        let is_few = different.len() <= FEW_VALUES
+            && different.len() > knots.len()
+            && values.len() >= REPEATS * different.len();
         let values = if n_knots >= MANY_KNOTS && is_few { different } else { Vec::new() };
         Bend { feature, knots, values, missing: lacks }
     }
@@ -788,5 +795,20 @@ mod tests {
         }
         assert!((again(4.0).unwrap() - 4.0).abs() < 1e-6);
         assert_eq!((again(99.0), again(f64::NAN)), (Some(7.0), None));
+    }
+
+    /// A weight for each value is for values that come again: where none does, it would learn the rows by heart.
+    #[test]
+    fn only_values_that_repeat_have_weights_of_their_own() {
+        let values_of = |n_different: usize, n_rows: usize| {
+            let rows: Vec<[f64; 1]> = (0..n_rows).map(|row| [(row % n_different) as f64]).collect();
+            let names: Vec<&str> = (0..n_rows).map(|row| ["a", "b"][row % 2]).collect();
+            let data = Dataset::from_rows(&rows, &names);
+            let bends = Bends::fit(Shape::USUAL_BEND, &data, 0..n_rows, &[0]).unwrap();
+            bends.columns[0].values.len()
+        };
+        assert_eq!([values_of(250, 250), values_of(250, 250 * REPEATS - 1)], [0, 0]);
+        assert_eq!([values_of(250, 250 * REPEATS), values_of(40, 400)], [250, 40]);
+        assert_eq!(values_of(257, 257 * REPEATS), 0);
     }
 }

@@ -158,9 +158,22 @@ impl Curve {
 
     /// Its highest point as a feature, if that speaks for the class.
     fn peak(&self) -> Option<TopFeature> {
-        let highest = self.points.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-        let name = format!("{} (highest near {})", self.column, highest.0 as f32);
-        (highest.1 > 0.0).then_some(TopFeature { name, weight: highest.1, spread: None, share: None })
+        let highest =
+            (0..self.points.len()).reduce(|a, b| if self.points[b].1 > self.points[a].1 { b } else { a })?;
+        let name = format!("{} {}", self.column, self.stretch(highest));
+        let weight = self.points[highest].1;
+        (weight > 0.0).then_some(TopFeature { name, weight, spread: None, share: None })
+    }
+
+    /// The values around a point, in words: those as far as the next on either side.
+    fn stretch(&self, point: usize) -> String {
+        let value = |place: usize| self.points.get(place).map(|point| point.0 as f32);
+        match (point.checked_sub(1).and_then(value), value(point + 1)) {
+            (Some(low), Some(high)) => format!("between {low} and {high}"),
+            (Some(low), None) => format!("above {low}"),
+            (None, Some(high)) => format!("below {high}"),
+            (None, None) => "of any value".to_owned(),
+        }
     }
 }
 
@@ -600,6 +613,22 @@ mod tests {
     use super::*;
     use crate::{Options, Spec, train};
     use rosenblatt_core::Readout;
+
+    #[test]
+    fn a_curve_is_highest_above_below_or_between() {
+        let peak = |heights: &[f64]| {
+            let points =
+                heights.iter().enumerate().map(|(place, height)| (place as f64 + 0.5, *height)).collect();
+            let curve =
+                Curve { column: "gain".to_owned(), features: 0..heights.len(), points, missing: None };
+            curve.peak().map(|peak| (peak.name, peak.weight))
+        };
+        let is = |name: &str, weight: f64| Some((name.to_owned(), weight));
+        assert_eq!(peak(&[-1.0, 0.0, 2.0]), is("gain above 1.5", 2.0));
+        assert_eq!(peak(&[3.0, 0.0, 2.0]), is("gain below 1.5", 3.0));
+        assert_eq!(peak(&[-3.0, 1.0, -2.0]), is("gain between 0.5 and 2.5", 1.0));
+        assert_eq!((peak(&[1.0]), peak(&[-1.0, -2.0])), (is("gain of any value", 1.0), None));
+    }
 
     #[test]
     fn lengths_that_overflow_bound_nothing() {

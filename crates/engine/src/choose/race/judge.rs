@@ -271,7 +271,7 @@ impl Verdicts {
     }
 }
 
-pub(super) fn mean_of(losses: &[f64]) -> f64 {
+pub(crate) fn mean_of(losses: &[f64]) -> f64 {
     losses.iter().sum::<f64>() / losses.len().max(1) as f64
 }
 

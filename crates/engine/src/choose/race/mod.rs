@@ -27,7 +27,8 @@ use crate::costs::Costs;
 use crate::error::Error;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::{Part, Ties, split_rows};
-use judge::{Verdicts, Yardstick, judge, mean_of, rungs};
+pub(crate) use judge::mean_of;
+use judge::{Verdicts, Yardstick, judge, rungs};
 use rosenblatt_core::threads;
 use rosenblatt_data::{Bends, Dataset, Shape};
 use sample::sample;
@@ -565,10 +566,16 @@ fn better_bent(runners: &[Runner], by: &Yardstick, simpler: usize, bent: &[usize
     let fine = |idx: usize| runners[idx].verdicts[runners[idx].standing.rung].fine_losses(by);
     let all = bent.iter().filter_map(|&idx| Some((idx, fine(idx)?)));
     let (best, losses) = all.min_by(|a, b| mean_of(&a.1).total_cmp(&mean_of(&b.1)))?;
-    let (mean, error) = difference(&fine(simpler)?, &losses);
     // Where a line makes as few mistakes, sharper probabilities alone are not worth a curve.
     let has_fewer = runners[best].standing.loss < runners[simpler].standing.loss;
-    (has_fewer && mean > CLEARLY_WORSE * error).then_some(best)
+    (has_fewer && is_clearly_worse(&fine(simpler)?, &losses, CLEARLY_WORSE)).then_some(best)
+}
+
+/// Whether losses exceed others of the same rows by more than this many standard errors of the difference: what a shape must
+/// do to a simpler one, of classes and of numbers.
+pub(crate) fn is_clearly_worse(losses: &[f64], others: &[f64], n_errors: f64) -> bool {
+    let (mean, error) = difference(losses, others);
+    mean > n_errors * error
 }
 
 fn with_epochs(spec: &Spec, epochs: u64) -> Spec {

@@ -15,11 +15,12 @@ use crate::race::{
     BENDS, MOST_ROWS, Metric, Progress, Race, RaceOptions, Rescale, Spectator, crossed, gather, portfolio,
     race, standardised,
 };
+use crate::rows::check_finite;
 use crate::spec::{Options, Spec};
 use crate::split::Ties;
 use crate::train::Training;
 use crate::understand::shuffling::{Shuffling, variations};
-use rosenblatt_data::{Bends, Dataset, ReadOptions, Scaling, Schema, Shape, load_with_schema};
+use rosenblatt_data::{Bends, Dataset, Missing, ReadOptions, Scaling, Schema, Shape, load_with_schema};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -183,7 +184,7 @@ impl Fitting<'_> {
     pub(super) fn straight(&self, data: &Dataset) -> Vec<u32> {
         let is_asked = self.again.is_some_and(|(_, reading)| {
             matches!(reading.shape, Shape::Auto | Shape::Curves)
-                && reading.scaling == Scaling::Auto
+                && (reading.scaling == Scaling::Auto || reading.missing == Missing::Own)
                 && reading.crosses.is_empty()
                 && reading.schema.is_none()
                 && !self.recipe.is_precomputed()
@@ -193,7 +194,13 @@ impl Fitting<'_> {
         let n_rows = usize::try_from(self.outline.rows).unwrap_or(usize::MAX);
         let is_little = |n_rows: usize, most: usize| n_rows.saturating_mul(numbers.len()) <= most;
         let is_open = is_little(n_rows, MOST_BENT) && is_little(n_rows.min(MOST_ROWS), MOST_RACED);
-        if is_open { numbers } else { Vec::new() }
+        if is_open || self.lacks(data) { numbers } else { Vec::new() }
+    }
+
+    /// Whether numbers are missing that have no weight but where columns bend.
+    pub(super) fn lacks(&self, data: &Dataset) -> bool {
+        self.again.is_some_and(|(_, reading)| reading.missing == Missing::Own)
+            && check_finite(data.view()).is_err()
     }
 
     /// Whether pairs of columns may add something together.
@@ -239,7 +246,7 @@ impl Fitting<'_> {
         let named = racing.candidates.iter().cloned();
         let mut shapes = Vec::new();
         let candidates = if racing.candidates.is_empty() {
-            let mut all = portfolio(data, rows.len(), &base)?;
+            let mut all = if self.lacks(data) { Vec::new() } else { portfolio(data, rows.len(), &base)? };
             shapes.resize(all.len(), Shape::Line);
             let some = |most: usize| -> Dataset {
                 let step = rows.len().div_ceil(most).max(1);

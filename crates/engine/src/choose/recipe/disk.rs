@@ -34,11 +34,17 @@ pub(super) fn train(
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Trained>, Error> {
     let mut notes = Vec::new();
-    let reading = recipe.reading();
     let park = limit.cache.as_deref().map_or(Park::Temporary, Park::Kept);
-    let mut data = Cached::read(source, &reading, park)?;
+    let (reading, mut data) = recipe.with_labels(source, |reading| {
+        let data = Cached::read(source, reading, park)?;
+        let is_quantity = infer::is_for_numbers(recipe, data.labels(), data.classes().len());
+        Ok((data, is_quantity))
+    })?;
     if data.memory_bytes() <= limit.bytes && source.can_rewind() {
         return Ok(None);
+    }
+    if recipe.wants_numbers() {
+        return Err(Error::NeedsMemory { what: "learning numbers" });
     }
     let recipe = &recipe.tied(cells, &RowSource::Disk(&mut data))?;
     let schema = data.schema().clone();

@@ -52,10 +52,10 @@ pub(super) fn for_numbers(
     labels: &Labels,
     rows: usize,
 ) -> Result<Option<(Recipe, Option<String>)>, Error> {
-    let is_said = recipe.task == TaskChoice::Regression || recipe.names_numbers();
-    if !is_said && (recipe.task != TaskChoice::Auto || !is_quantity(labels.names(), rows)) {
+    if !is_for_numbers(recipe, labels, rows) {
         return Ok(None);
     }
+    let is_said = recipe.wants_numbers();
     let column =
         schema.label.as_ref().map_or_else(|| "the label".to_owned(), |name| format!("column `{name}`"));
     let spelling = spelling_of(labels.names()).unwrap_or(Spelling::PLAIN);
@@ -76,6 +76,11 @@ pub(super) fn for_numbers(
         true => Some(format!("{column} is read as {words}")),
     };
     Ok(Some((recipe.for_numbers()?, why)))
+}
+
+/// Whether the label is to be predicted as a number: that was said, or it is a quantity.
+pub(super) fn is_for_numbers(recipe: &Recipe, labels: &Labels, rows: usize) -> bool {
+    recipe.wants_numbers() || (recipe.task == TaskChoice::Auto && is_quantity(labels.names(), rows))
 }
 
 /// What was found out about columns, with why numbers are predicted and without notes on classes.

@@ -64,7 +64,8 @@ use crate::understand::shuffling::{Shuffling, variations};
 use rosenblatt_core::{Average, Hyperplanes, Readout, Setting, Totals, settings};
 use rosenblatt_data::words::count;
 use rosenblatt_data::{
-    Dataset, ErrorKind, Labels, ReadOptions, Scaling, Schema, SentenceStream, Source, load_with_schema,
+    DataError, Dataset, ErrorKind, Labels, Missing, ReadOptions, Scaling, Schema, SentenceStream, Shape,
+    Source, load_with_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -394,7 +395,11 @@ impl Recipe {
         {
             return Ok(trained);
         }
-        let (reading, data, schema) = self.load(source)?;
+        let (reading, (data, schema)) = self.with_labels(source, |reading| {
+            let (data, schema) = load_with_schema(source, reading)?;
+            let is_quantity = infer::is_for_numbers(self, data.labels(), data.classes().len());
+            Ok(((data, schema), is_quantity))
+        })?;
         let can_bend = source.can_rewind() && rosenblatt_data::can_bend(source, &reading)?;
         let again = Some(source).filter(|_| can_bend);
         if let Some((recipe, why)) = infer::for_numbers(self, &schema, data.labels(), data.classes().len())? {
@@ -404,26 +409,35 @@ impl Recipe {
             return tied.fit(source.name(), data, Some(read), checkpoint, monitor);
         }
         infer::check_label(self.task, &reading, &schema, data.classes().len(), data.labels())?;
+        let (reading, data, schema) = match bent_if_own(reading.clone()) {
+            bent if bent.shape != reading.shape && self.racing(&(&data).into()).is_none() => {
+                let (data, schema) = load_with_schema(source, &bent)?;
+                (bent, data, schema)
+            }
+            _ => (reading, data, schema),
+        };
         let tied = self.tied(&cells, &(&data).into())?;
         tied.fit(source.name(), data, Some(Read { reading: &reading, schema, again }), checkpoint, monitor)
     }
 
-    /// Reads the rows, as many different labels as they may have if those are numbers.
-    fn load(&self, source: &Source) -> Result<(ReadOptions, Dataset, Schema), Error> {
-        let mut reading = self.reading();
+    /// Reads rows, as many different labels as they may have if those are numbers. `read` says as well whether they are.
+    fn with_labels<T>(
+        &self,
+        source: &Source,
+        read: impl Fn(&ReadOptions) -> Result<(T, bool), DataError>,
+    ) -> Result<(ReadOptions, T), Error> {
+        let reading = self.reading();
         let mut unlimited = reading.clone();
         unlimited.limits.classes = u32::MAX as usize;
-        if self.task == TaskChoice::Regression || self.names_numbers() {
-            reading = unlimited.clone();
+        if self.wants_numbers() {
+            return Ok((unlimited.clone(), read(&unlimited)?.0));
         }
-        match load_with_schema(source, &reading) {
-            Ok((data, schema)) => Ok((reading, data, schema)),
+        match read(&reading) {
+            Ok((rows, _)) => Ok((reading, rows)),
             Err(error) if error.kind() == ErrorKind::Limit && source.can_rewind() => {
-                let (data, schema) = load_with_schema(source, &unlimited)?;
-                let n_rows = data.classes().len();
-                match infer::for_numbers(self, &schema, data.labels(), n_rows)? {
-                    Some(_) => Ok((unlimited, data, schema)),
-                    None => Err(error.into()),
+                match read(&unlimited)? {
+                    (rows, true) => Ok((unlimited, rows)),
+                    (_, false) => Err(error.into()),
                 }
             }
             Err(error) => Err(error.into()),
@@ -444,7 +458,7 @@ impl Recipe {
     pub fn train_rows(&self, data: Dataset, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.check()?;
         ties::check_rows(self)?;
-        if self.task == TaskChoice::Regression || self.names_numbers() {
+        if self.wants_numbers() {
             return self.for_numbers()?.fit("rows in memory".to_owned(), data, None, None, monitor);
         }
         self.fit("rows in memory".to_owned(), data, None, None, monitor)
@@ -640,7 +654,21 @@ impl Recipe {
         // What rows are split by is no feature.
         let split_by = self.time.iter().chain(&self.group).cloned();
         let ignore = self.reading.ignore.iter().cloned().chain(split_by).collect();
-        ReadOptions { scaling, ignore, ..self.reading.clone() }
+        let reading = ReadOptions { scaling, ignore, ..self.reading.clone() };
+        let races = match &self.choice {
+            Choice::Auto => self.learning.leaves_race_open(),
+            Choice::Given => false,
+            Choice::Race(racing) => racing.candidates.is_empty(),
+        };
+        match reading.missing {
+            // Straight columns have no scale where a number is missing, and only those that bend will race.
+            Missing::Own if races && self.memory.is_none() && !self.online && reading.crosses.is_empty() => {
+                let is_open = matches!(reading.shape, Shape::Auto | Shape::Curves);
+                let is_unscaled = is_open && reading.scaling == Scaling::Auto;
+                ReadOptions { scaling: if is_unscaled { Scaling::None } else { reading.scaling }, ..reading }
+            }
+            _ => bent_if_own(reading),
+        }
     }
 
     fn is_precomputed(&self) -> bool {
@@ -663,6 +691,13 @@ impl Recipe {
         }
         Ok(spec)
     }
+}
+
+/// The same, with columns that bend where a missing number has a weight of its own and no race decides how they do.
+fn bent_if_own(reading: ReadOptions) -> ReadOptions {
+    let is_open = matches!(reading.shape, Shape::Auto | Shape::Curves) && reading.schema.is_none();
+    let shape = if is_open && reading.missing == Missing::Own { Shape::USUAL_BEND } else { reading.shape };
+    ReadOptions { shape, ..reading }
 }
 
 /// Whether rows weigh more than the rule can count, in words.

@@ -10,7 +10,7 @@ use crate::error::{Error, refuse};
 use crate::keep::held_out::MOST_ROWS as MOST_HELD_ROWS;
 use crate::model::{Checkpoint, HeldNumbers, Model, NumberEstimate};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::race::{BENDS, gather, standardised};
+use crate::race::{BENDS, gather, is_clearly_worse, mean_of, standardised};
 use crate::slice::sample;
 use crate::spec::{Options, Spec};
 use crate::split::Part;
@@ -36,6 +36,8 @@ const COPIED_ROWS: usize = 20_000;
 const MOST_PRODUCTS: f64 = 2e11;
 /// The most epochs of rules that come closer with each, until they have converged.
 const MANY_EPOCHS: u64 = 500;
+/// A shape must be better than a simpler one by more than this many standard errors of the difference.
+const CLEARLY: f64 = 1.0;
 /// This many rows tell how wide rows are that bend.
 const FEW_ROWS: usize = 1_000;
 
@@ -91,6 +93,11 @@ impl Recipe {
     /// Whether the rule that is set is one for numbers.
     pub(super) fn names_numbers(&self) -> bool {
         Spec::new(self.learning.options().clone()).is_ok_and(|spec| spec.task() == Task::Numbers)
+    }
+
+    /// Whether numbers are asked for, by the task or the rule.
+    pub(super) fn wants_numbers(&self) -> bool {
+        self.task == TaskChoice::Regression || self.names_numbers()
     }
 
     /// Refuses what is not there yet for numbers, before anything is read.
@@ -243,14 +250,17 @@ impl Fitting<'_> {
             let options = Options { epochs, ..options.clone() };
             return vec![Candidate { options, strength: None, shape: Shape::Line }];
         }
+        // Least squares by descent.
+        let descent = |share: f64, shape: Shape| {
+            let mut candidate = plain("svr", Some(("C", share)), shape);
+            candidate.options.params.insert("epsilon".to_owned(), 0.0);
+            candidate
+        };
         let width = data.width();
         let mut all = Vec::new();
-        if width > FEW_FEATURES {
-            for share in [1e-3, 1e-2, 1e-1] {
-                let mut candidate = plain("svr", Some(("C", share)), Shape::Line);
-                candidate.options.params.insert("epsilon".to_owned(), 0.0);
-                all.push(candidate);
-            }
+        let lacks = self.lacks(data);
+        if width > FEW_FEATURES && !lacks {
+            all.extend([1e-3, 1e-2, 1e-1].map(|share| descent(share, Shape::Line)));
             return all;
         }
         let strengths = [1e-3, 1e-6, 1e-2, 1e-1];
@@ -259,13 +269,16 @@ impl Fitting<'_> {
         let products = |width: usize| (n_rows * width * width) as f64 / 2.0;
         let n_folds = if n_rows <= FOLDED_ROWS { FOLDS } else { 1 };
         let most = MOST_PRODUCTS / n_folds as f64 / products(width).max(1.0);
-        all.truncate((most as usize).max(1));
+        all.truncate(if lacks { 0 } else { (most as usize).max(1) });
         let few: Vec<u32> = (0..data.len() as u32).step_by(data.len().div_ceil(FEW_ROWS).max(1)).collect();
         for shape in BENDS {
             // Of few rows it is seen how wide they are once they bend.
             let Some(bends) = self.bends(shape, data, &few) else { continue };
             let bent = gather(data, &few[..1]).bent(&bends).width();
             if bent > FEW_FEATURES || products(bent) > MOST_PRODUCTS / 10.0 {
+                if lacks && all.is_empty() {
+                    all.push(descent(1e-3, shape));
+                }
                 continue;
             }
             all.extend([1e-3, 1e-2].map(|share| plain(USUAL, Some(("l2", share)), shape)));
@@ -294,31 +307,35 @@ impl Fitting<'_> {
             vec![ties.split(&flat, &places, HELD, seed)?]
         };
         let by_label = targets(&data.into())?;
-        let mut squares = vec![0.0; candidates.len()];
-        let mut n_judged = 0;
+        let mut squares = vec![Vec::new(); candidates.len()];
         for (learned, held) in parts {
             let of =
                 |places: Vec<u32>| places.into_iter().map(|place| rows[place as usize]).collect::<Vec<_>>();
             let part = (of(learned), of(held));
-            n_judged += part.1.len();
-            for (candidate, sum) in candidates.iter().zip(&mut squares) {
+            for (candidate, squares) in candidates.iter().zip(&mut squares) {
                 if monitor.wants_to_stop() {
                     return Err(Error::Stopped);
                 }
                 let guesses = self.predicted(candidate, data, &part, known, monitor)?;
                 let residual =
                     |(row, guesses): (&u32, f64)| by_label[data.classes()[*row as usize] as usize] - guesses;
-                *sum +=
-                    part.1.iter().zip(guesses).map(residual).map(|residual| residual * residual).sum::<f64>();
+                squares.extend(part.1.iter().zip(guesses).map(residual).map(|residual| residual * residual));
             }
         }
-        let errors: Vec<(String, f64)> = candidates
-            .iter()
-            .zip(&squares)
-            .map(|(candidate, sum)| (candidate.name(), (sum / f64::from(n_judged.max(1) as u32)).sqrt()))
-            .collect();
-        let best = (0..squares.len()).min_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap_or(0);
-        Ok(Raced { winner: candidates.swap_remove(best), errors })
+        let means: Vec<f64> = squares.iter().map(|squares| mean_of(squares)).collect();
+        let errors = candidates.iter().zip(&means).map(|(candidate, mean)| (candidate.name(), mean.sqrt()));
+        let errors = errors.collect();
+        // Straight columns stand first: each shape must be clearly better than what won among the simpler ones.
+        let mut places = (0..candidates.len()).collect::<Vec<_>>();
+        let mut winner = 0;
+        for group in places.chunk_by_mut(|&one, &other| candidates[one].shape == candidates[other].shape) {
+            let best = group.iter().copied().min_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(winner);
+            let is_first = group[0] == 0;
+            if is_first || is_clearly_worse(&squares[winner], &squares[best], CLEARLY) {
+                winner = best;
+            }
+        }
+        Ok(Raced { winner: candidates.swap_remove(winner), errors })
     }
 
     /// What a candidate predicts of the rows held out, trained on the others.

@@ -66,7 +66,7 @@ impl Recipe {
     pub fn tied_rows(&self, source: &Source) -> Result<(Dataset, Schema, Arc<Ties>), Error> {
         let source = self.read_twice(source)?;
         let cells = self.cells(&source)?;
-        let (data, schema) = load_with_schema(&source, &self.reading())?;
+        let (data, schema) = load_with_schema(&source, &super::bent_if_own(self.reading()))?;
         let tied = self.tied(&cells, &(&data).into())?;
         Ok((data, schema, tied.ties))
     }
