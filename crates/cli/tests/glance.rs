@@ -138,6 +138,104 @@ fn columns_rank_by_what_is_lost_without_them() {
     assert!(!listed.contains("\u{2212}0.0000"), "{listed}");
 }
 
+/// A text is shuffled as a whole, a cross follows its columns, and where nothing is ranked the report says why.
+#[test]
+fn texts_and_crosses_are_ranked_and_what_is_not_says_why() {
+    let bench = Bench::new();
+    let mut text = "words,left,right,noise,kind\n".to_owned();
+    for row in 0..300_u32 {
+        let (left, right) = (row / 2 % 2, row / 4 % 2);
+        let (word, kind) = if row % 5 == 0 {
+            (["cheap", "dear"][(row % 2) as usize], row % 2)
+        } else {
+            (["plain", "usual"][(row / 7 % 2) as usize], u32::from(left == right))
+        };
+        let _ =
+            writeln!(text, "{word} thing,l{left},r{right},{},k{kind}", row.wrapping_mul(2_654_435_761) >> 20);
+    }
+    bench.write("t.csv", text);
+    let ranked = |flags: &str| {
+        let trained = json(&bench, &format!("rosenblatt train t.csv {flags} --model t.model --json"));
+        let columns = trained["importance"]["columns"].as_array().unwrap().clone();
+        let sure = columns.iter().filter(|column| column["interval"][0].as_f64().unwrap() > 0.0);
+        let mut sure: Vec<String> =
+            sure.map(|column| column["column"].as_str().unwrap().to_owned()).collect();
+        sure.sort();
+        sure
+    };
+    // Alone, neither of the two columns says anything.
+    let has = |columns: &[String], name: &str| columns.iter().any(|column| column == name);
+    let apart = ranked("--text words");
+    assert!(has(&apart, "words") && !has(&apart, "left") && !has(&apart, "right"), "{apart:?}");
+    let together = ranked("--text words --cross left,right");
+    assert!(["left", "right", "words"].iter().all(|name| has(&together, name)), "{together:?}");
+    let printed = bench.ok("rosenblatt train t.csv --text words --hash-bits 12 --model t.model");
+    assert!(
+        printed.contains("columns are not ranked by how much they matter: a hashed feature"),
+        "{printed}"
+    );
+    let printed = bench.ok("rosenblatt train t.csv --text words --holdout 0 --model t.model");
+    assert!(!printed.contains("not ranked"), "{printed}");
+    // A weight of a column that may be chance is not left without a word.
+    bench.write("n.csv", noisy(400));
+    let printed = bench.ok("rosenblatt train n.csv -a perceptron --model n.model");
+    let listed = printed.split("may be chance too: ").nth(1).unwrap_or_default().lines().next().unwrap();
+    assert!(listed.contains("noise") && !listed.contains("good"), "{printed}");
+}
+
+/// What decides when to stop does so where the error is estimated, and the model that is kept learns from all rows for as long.
+#[test]
+fn a_rule_that_stops_early_learns_from_all_rows() {
+    let bench = Bench::new();
+    bench.write("t.csv", noisy(1200));
+    let train = "rosenblatt train t.csv -a perceptron --model t.model --json";
+    let stops = |flags: &str| {
+        let trained = json(&bench, &format!("{train} {flags}"));
+        let summary = trained["training-summary"].clone();
+        (
+            summary["rows"].as_u64().unwrap(),
+            summary["epochs"].as_u64().unwrap(),
+            summary["validation"].is_null(),
+        )
+    };
+    let judged = stops("--holdout 0.2 --no-refit");
+    assert!(judged.0 == 864 && !judged.2, "{judged:?}");
+    let kept = json(&bench, &format!("{train} --holdout 0.2 --no-refit"));
+    let best = kept["training-summary"]["validation"]["best-epoch"].as_u64().unwrap();
+    assert_eq!(stops("--holdout 0.2"), (1200, best, true));
+    let (rows, epochs, is_whole) = stops("");
+    assert!(rows == 1200 && is_whole && epochs < 20, "{epochs}");
+    assert!(bench.ok("rosenblatt inspect t.model").contains("the model itself learned from all rows\n"));
+    // The weights are those of as many epochs over all rows.
+    let weights = bench.ok("rosenblatt inspect t.model --weights");
+    bench.ok(&format!("{train} --holdout 0 --patience 0 --epochs {epochs}"));
+    assert_eq!(bench.ok("rosenblatt inspect t.model --weights"), weights);
+    for rule in ["logistic", "mlp --hidden 4", "perceptron --kernel rbf"] {
+        let trained =
+            json(&bench, &format!("rosenblatt train t.csv -a {rule} --epochs 6 --model t.model --json"));
+        assert_eq!(trained["training-summary"]["rows"], 1200, "{rule}");
+    }
+    assert_eq!(stops("--holdout 0").0, 1080);
+}
+
+/// Where every class has one row there is nothing to judge by.
+#[test]
+fn a_label_of_single_rows_is_refused_with_the_cure() {
+    let bench = Bench::new();
+    for n_rows in [2, 6, 20] {
+        let row = |row: u32| format!("{row},{},k{row}\n", row * row % 7);
+        bench.write("t.csv", format!("a,b,c\n{}", (0..n_rows).map(row).collect::<String>()));
+        for flags in ["", "--label c", "--label c --holdout 0.5", "--label c --folds 2", "-a perceptron"] {
+            let refused = bench.run(&format!("rosenblatt train t.csv {flags} --model t.model"));
+            assert_eq!(refused.code, Some(1), "{n_rows} {flags}: {}", refused.all());
+            let words = ["t.csv", "`c`", &format!("{n_rows} distinct values"), "--label"];
+            assert!(words.iter().all(|word| refused.stderr.contains(word)), "{flags}: {}", refused.stderr);
+        }
+    }
+    bench.write("t.csv", "a,b,c\n1,2,x\n3,1,y\n2,2,z\n");
+    bench.ok("rosenblatt train t.csv --label c --holdout 0 --model t.model");
+}
+
 #[test]
 fn a_quantity_is_predicted_as_a_number() {
     let bench = Bench::new();

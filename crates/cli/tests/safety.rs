@@ -90,7 +90,7 @@ fn visible_and_hidden(bench: &Bench) -> Vec<String> {
 fn a_signal_leaves_a_checkpoint_and_resuming_gives_the_same_bits() {
     let bench = Bench::new();
     bench.write("t.svm", libsvm(&rows(6000)));
-    let train = "train t.svm --epochs 120 --patience 60 --seed 3 --checkpoint-every 1 --quiet";
+    let train = "train t.svm --epochs 120 --patience 60 --seed 3 --holdout 0 --checkpoint-every 1 --quiet";
     bench.ok(&format!("rosenblatt {train} --model whole.model"));
     let whole = fs::read(bench.path("whole.model")).unwrap();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -155,8 +155,7 @@ fn a_checkpoint_by_a_signal_is_written_through_no_link() {
 fn a_run_over_rows_on_disk_resumes_to_the_bit() {
     let bench = Bench::new();
     bench.write("t.svm", libsvm(&rows(6000)));
-    let train =
-        "train t.svm --epochs 120 --patience 60 --seed 3 --order given --checkpoint-every 700rows --quiet";
+    let train = "train t.svm --epochs 120 --patience 60 --seed 3 --holdout 0 --order given --checkpoint-every 700rows --quiet";
     bench.ok(&format!("rosenblatt {train} --model whole.model"));
     let on_disk = format!("{train} --memory 200KiB --model t.model");
     let child = start(&bench, &on_disk);

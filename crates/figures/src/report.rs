@@ -7,7 +7,7 @@ use crate::subject::{Judged, Subject};
 use crate::words::{
     TOP_FEATURES, by_spread, cost_line, count, counted, decimals, describe_estimate, describe_feature,
     describe_probabilities, describe_training, describe_training_rows, group_line, list_top_features,
-    percent, short_number, still_ranks,
+    on_chance, percent, short_number, still_ranks,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -463,6 +463,9 @@ impl<'a> Report<'a> {
             })
             .collect();
         page.table("The features that contribute most.", &["class", "features"], &rows);
+        if let Some(line) = on_chance(model) {
+            page.paragraph(&format!("{}.", capital(&line)));
+        }
     }
 
     fn is_of_pictures(&self) -> bool {

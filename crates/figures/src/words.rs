@@ -3,7 +3,7 @@
 use rosenblatt::core::{Readout, Stopped};
 pub use rosenblatt::data::words::{count, counted};
 use rosenblatt::evaluate::{MeanCost, ProbabilityScores};
-use rosenblatt::importance::Measure;
+use rosenblatt::importance::{ColumnImportance, Measure};
 use rosenblatt::insight::{
     TopFeature, centred_weights, curves, feature_name, interval_of_folds, top_features_by_class,
 };
@@ -102,6 +102,9 @@ pub fn describe_training(model: &Model) -> String {
         Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
         Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
         Stopped::Updates => "stopped after the maximum number of updates",
+        Stopped::Epochs if stops_as_judged(model) => {
+            "stopped early: after as many epochs as the trainings that were judged, whose validation sets decided"
+        }
         Stopped::Epochs => "stopped after the maximum number of epochs",
     };
     if let Some(map) = map(model) {
@@ -113,6 +116,13 @@ pub fn describe_training(model: &Model) -> String {
         let _ = write!(text, "; of {tried} tried, epoch {kept} is kept, the last with the fewest errors");
     }
     text
+}
+
+/// Whether trainings on parts of the rows decided for how many epochs the model learned.
+fn stops_as_judged(model: &Model) -> bool {
+    let (summary, options) = (model.training_summary(), model.spec().options());
+    let is_refitted = summary.estimate.is_some_and(|estimate| estimate.refitted);
+    is_refitted && options.validation.is_some() && summary.totals.epochs < options.epochs
 }
 
 /// An error with its interval: `1.23 % (13 of 1,115 rows; 95 % confidence interval 0.71 % to 2.0 %)`.
@@ -291,7 +301,12 @@ fn map(model: &Model) -> Option<String> {
 
 /// Which columns matter, the one that is missed most first; nothing if that is not known.
 pub fn list_importance(model: &Model) -> String {
-    let Some(importance) = model.importance() else { return String::new() };
+    let Some(importance) = model.importance() else {
+        let why = model.why_unranked();
+        return why.map_or_else(String::new, |why| {
+            format!("columns are not ranked by how much they matter: {why}\n")
+        });
+    };
     let (what, spelt): (_, fn(f64) -> String) = match importance.measure {
         Measure::LogLoss => ("log loss", |rise| decimals(rise, 3)),
         Measure::Error => ("error", percent),
@@ -374,7 +389,31 @@ pub fn list_top_features(model: &Model) -> String {
             let _ = writeln!(text, "top features for {name}{what}: {}", features.join(", "));
         }
     }
+    if !text.is_empty() {
+        text.push_str(&on_chance(model).map_or_else(String::new, |line| line + "\n"));
+    }
     text
+}
+
+/// That a top feature need not matter, where columns are known that matter no more than by chance.
+pub fn on_chance(model: &Model) -> Option<String> {
+    let columns = &model.importance()?.columns;
+    let is_chance = |column: &&ColumnImportance| column.interval.0 <= 0.0;
+    let chance: Vec<&str> =
+        columns.iter().filter(is_chance).map(|column| column.column.as_str()).take(TOP_FEATURES).collect();
+    let top = top_features_by_class(model, TOP_FEATURES);
+    let is_of = |name: &str, column: &str| {
+        name.strip_prefix(column)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', ' ', '*', ':']))
+    };
+    let listed = |column: &&str| top.iter().flatten().any(|feature| is_of(&feature.name, column));
+    let chance: Vec<&str> = chance.into_iter().filter(listed).collect();
+    (!chance.is_empty()).then(|| {
+        format!(
+            "a weight of a column that matters no more than by chance may be chance too: {}",
+            chance.join(", ")
+        )
+    })
 }
 
 #[cfg(test)]

@@ -66,8 +66,8 @@ pub(crate) struct Args {
     model: Option<PathBuf>,
     /// Estimate the error on this share of the rows. The same training without them predicts them, and the saved
     /// model learns from all rows; 0 for no estimate. If you name a rule and have 1,000 rows or more, a tenth of the
-    /// rows decides when to stop (`--patience 0` turns that off). Vocabulary and scales see no labels and come from
-    /// all rows [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
+    /// rows of each training decides when it stops (`--patience 0` turns that off), and the saved model makes as many
+    /// epochs. Vocabulary and scales see no labels and come from all rows [default: 5 folds of up to 3,000 rows, 0.2 of more; 0 of sentences]
     #[arg(long, alias = "test-size", value_name = "SHARE", value_parser = share)]
     pub(super) holdout: Option<f64>,
     /// Estimate the error by cross-validation on N folds. The saved model learns from all rows

@@ -349,6 +349,22 @@ impl Schema {
         crosser.map_or_else(Vec::new, |crosser| crosser.row(entries))
     }
 
+    /// From which feature on features are made of several columns, and how, from the others of a row; nothing if none is.
+    pub fn together(&self) -> Option<(usize, impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)> + use<>)> {
+        let bends = self.bends.clone().filter(|bends| !bends.surfaces.is_empty());
+        let crosser = Crosser::new(self, usize::MAX).ok().flatten();
+        let start = match (&bends, &crosser) {
+            (Some(bends), None) => bends.surfaces[0].start as usize,
+            (None, Some(_)) => self.base_width()?,
+            _ => return None,
+        };
+        Some((start, move |entries: &[(u32, f64)]| match (&bends, &crosser) {
+            (Some(bends), _) => bends.crossed(entries),
+            (None, Some(crosser)) => crosser.row(entries),
+            (None, None) => Vec::new(),
+        }))
+    }
+
     /// How texts become features, and the column that they stand in if there are columns.
     pub fn texts(&self) -> impl Iterator<Item = (Option<&str>, &TextEncoder)> {
         let columns = self.columns.iter().filter_map(|column| match &column.kind {

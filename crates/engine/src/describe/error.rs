@@ -503,6 +503,11 @@ impl Error {
                 Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
             }
             Self::WhichLabel { .. } => Some("name it with {label}".into()),
+            Self::NotALabel { classes, rows, .. } if classes == rows => Some(
+                "name a column of classes with {label}, or predict numbers with {task=regression}; with {holdout=0} each value \
+                 is a class of one row, and nothing is estimated"
+                    .into(),
+            ),
             Self::NotALabel { .. } => {
                 Some("name the label column with {label}, and a column of text with {text}".into())
             }

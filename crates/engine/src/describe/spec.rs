@@ -383,6 +383,12 @@ impl Spec {
         self.options.order.clone().unwrap_or(suited)
     }
 
+    /// What decides when to stop on data of this many rows, if anything does.
+    pub(crate) fn validation(&self, n_rows: usize) -> Option<Validation> {
+        let is_used = |part: &Validation| self.task() == Task::Classes && n_rows >= part.min_rows;
+        self.options.validation.filter(is_used)
+    }
+
     /// How long a run over these rows, or all, goes on in this [order](Spec::order).
     pub(crate) fn plan<'a>(&self, order: &'a Order, rows: Option<&'a [u32]>) -> Plan<'a> {
         let Options { epochs, seed, max_updates, stop_when_clean, .. } = self.options;

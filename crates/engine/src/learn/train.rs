@@ -63,14 +63,16 @@ pub struct Training<'a> {
     checkpoint: Option<Checkpoint>,
     checkpointer: Option<&'a mut dyn Checkpointer>,
     fingerprint: Option<&'a str>,
+    epochs: Option<u64>,
 }
 
 impl<'a> Training<'a> {
     /// Trains what `spec` describes on `data`, a [`Dataset`] or rows on disk.
     pub fn new(spec: &'a Spec, data: impl Into<RowSource<'a>>) -> Self {
-        let (rows, start, schema, checkpoint, checkpointer, fingerprint) =
-            (None, None, None, None, None, None);
-        Self { spec, data: data.into(), rows, start, schema, checkpoint, checkpointer, fingerprint }
+        let data = data.into();
+        let (rows, start, schema, checkpoint, checkpointer) = (None, None, None, None, None);
+        let (fingerprint, epochs) = (None, None);
+        Self { spec, data, rows, start, schema, checkpoint, checkpointer, fingerprint, epochs }
     }
 
     /// What is trained.
@@ -118,17 +120,14 @@ impl<'a> Training<'a> {
     where
         'a: 'k,
     {
-        let Self { spec, data, rows, start, schema, checkpoint, fingerprint, .. } = self;
-        Training {
-            spec,
-            data,
-            rows,
-            start,
-            schema,
-            checkpoint,
-            checkpointer: Some(checkpointer),
-            fingerprint,
-        }
+        let Self { spec, data, rows, start, schema, checkpoint, fingerprint, epochs, .. } = self;
+        let checkpointer = Some(checkpointer as &mut dyn Checkpointer);
+        Training { spec, data, rows, start, schema, checkpoint, checkpointer, fingerprint, epochs }
+    }
+
+    /// Learns from all rows and stops after this many epochs, where a validation set would decide when to stop.
+    pub(crate) fn epochs(self, epochs: Option<u64>) -> Self {
+        Self { epochs, ..self }
     }
 
     /// The [`fingerprint`](crate::model::fingerprint()) of the data, if it is known already: it is found by a look at
@@ -155,7 +154,17 @@ impl<'a> Training<'a> {
         scope: &'scope Scope<'scope, 'a>,
         observer: &mut dyn Observer,
     ) -> Result<Model, Error> {
-        let Self { spec, mut data, rows, start, schema, checkpoint, checkpointer, fingerprint: known } = self;
+        let Self {
+            spec,
+            mut data,
+            rows,
+            start,
+            schema,
+            checkpoint,
+            checkpointer,
+            fingerprint: known,
+            epochs,
+        } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
             rows
@@ -184,8 +193,7 @@ impl<'a> Training<'a> {
         let learned = rows.iter().map(|&row| data.classes()[row as usize]);
         let costs = options.costs.counted(data.labels().names(), learned)?;
         let n_rows = data.classes().len();
-        let validation =
-            options.validation.filter(|validation| units.is_none() && n_rows >= validation.min_rows);
+        let validation = spec.validation(n_rows).filter(|_| epochs.is_none());
         let parted = validation.map(|part| split_rows(data.classes(), rows, part.fraction, options.seed));
         let train_rows = parted.as_ref().map_or(rows, |(train_rows, _)| train_rows);
         if train_rows.is_empty() {
@@ -206,7 +214,8 @@ impl<'a> Training<'a> {
         let Prepared { map, changed, shape: same_again, mut learner } = prepared;
         let seen = changed.as_ref().or(data.dataset());
         let order = spec.order();
-        let plan = spec.plan(&order, Some(train_rows));
+        let mut plan = spec.plan(&order, Some(train_rows));
+        plan.epochs = epochs.map_or(plan.epochs, |epochs| epochs.min(plan.epochs));
         let patience = validation.zip(parted.as_ref()).map(|(validation, (_, rows))| Patience {
             rows,
             limit: validation.patience,

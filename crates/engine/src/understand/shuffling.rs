@@ -12,7 +12,7 @@ use crate::rows::RowSource;
 use crate::slice::sample;
 use crate::statistics::interval_of_mean;
 use rosenblatt_core::{Examples, Random, Row, Sparse, elementary};
-use rosenblatt_data::{Bends, ColumnKind, Schema, visit};
+use rosenblatt_data::{Column, ColumnKind, Schema, visit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -27,8 +27,8 @@ const MOST_SLOW_ROWS: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Shuffling {
     columns: Vec<(String, Range<usize>)>,
-    /// How columns bend that have surfaces together.
-    bends: Option<Bends>,
+    /// How features are made of several columns.
+    schema: Option<Schema>,
     /// Of each column, the rise of the loss of every row.
     rises: Vec<Vec<f64>>,
     has_probabilities: bool,
@@ -41,7 +41,7 @@ impl Shuffling {
         Self {
             rises: vec![Vec::new(); columns.len()],
             columns,
-            bends: surfaces_of(schema),
+            schema: schema.cloned(),
             has_probabilities: model.calibration().is_some(),
         }
     }
@@ -51,24 +51,19 @@ impl Shuffling {
         let columns = Self::columns_of(width, schema, model);
         if columns.len() == self.columns.len() {
             self.columns = columns;
-            self.bends = surfaces_of(schema);
+            self.schema = schema.cloned();
         }
     }
 
     fn columns_of(width: usize, schema: Option<&Schema>, model: &Model) -> Vec<(String, Range<usize>)> {
         let named = |feature: usize| (feature_name(model, feature), feature..feature + 1);
-        let is_mixed = |schema: &Schema| {
-            let of_rest = |kind: &ColumnKind| matches!(kind, ColumnKind::Text(_) | ColumnKind::Hashed);
-            let has_rest = schema.columns.iter().any(|column| of_rest(&column.kind));
-            has_rest || schema.text.is_some() || schema.hash_bits.is_some() || !schema.crosses.is_empty()
-        };
-        let columns: Vec<(String, Range<usize>)> = match schema {
-            Some(schema) if is_mixed(schema) || schema.picture.is_some() => Vec::new(),
+        if unranked(width, schema).is_some() {
+            return Vec::new();
+        }
+        match schema {
             Some(schema) if !schema.columns.is_empty() || schema.bends.is_some() => schema.runs(),
-            _ if width <= MOST_COLUMNS => (0..width).map(named).collect(),
-            _ => Vec::new(),
-        };
-        if columns.len() > MOST_COLUMNS { Vec::new() } else { columns }
+            _ => (0..base_width(width, schema)).map(named).collect(),
+        }
     }
 
     /// Takes in what `model` loses on these rows, which it did not learn from; a sample of one of this many parts.
@@ -110,8 +105,26 @@ impl Shuffling {
             calibration.probabilities(&of_classes, &mut shares);
             -elementary::ln(shares.get(truth as usize).copied().unwrap_or(0.0).max(f64::EPSILON))
         };
-        let known: Vec<f64> = rows.iter().map(|row| loss(&row.features, &row.values, row.class)).collect();
+        let together = self.schema.as_ref().and_then(Schema::together);
+        let remake = |features: &mut Vec<u32>, values: &mut Vec<f64>| {
+            let Some((start, made)) = &together else { return };
+            let end = features.partition_point(|feature| (*feature as usize) < *start);
+            features.truncate(end);
+            values.truncate(end);
+            let entries: Vec<(u32, f64)> = features.iter().copied().zip(values.iter().copied()).collect();
+            for (feature, product) in made(&entries) {
+                features.push(feature);
+                values.push(product);
+            }
+        };
         let (mut features, mut values) = (Vec::new(), Vec::new());
+        let mut known = Vec::with_capacity(rows.len());
+        for row in rows {
+            features.clone_from(&row.features);
+            values.clone_from(&row.values);
+            remake(&mut features, &mut values);
+            known.push(loss(&features, &values, row.class));
+        }
         for (column, rises) in self.columns.iter().map(|(_, column)| column).zip(&mut self.rises) {
             let mut sums = vec![0.0; rows.len()];
             for draw in 0..DRAWS {
@@ -127,17 +140,7 @@ impl Shuffling {
                         features.extend(&row.features[range.clone()]);
                         values.extend(&row.values[range]);
                     }
-                    if let Some(bends) = &self.bends {
-                        let end = features.partition_point(|feature| *feature < bends.surfaces[0].start);
-                        features.truncate(end);
-                        values.truncate(end);
-                        let entries: Vec<(u32, f64)> =
-                            features.iter().copied().zip(values.iter().copied()).collect();
-                        for (feature, product) in bends.crossed(&entries) {
-                            features.push(feature);
-                            values.push(product);
-                        }
-                    }
+                    remake(&mut features, &mut values);
                     sums[place] += loss(&features, &values, own.class) - known[place];
                 }
             }
@@ -166,10 +169,33 @@ impl Shuffling {
     }
 }
 
-/// How columns bend, if some of them have surfaces together.
-fn surfaces_of(schema: Option<&Schema>) -> Option<Bends> {
-    let bends = schema.and_then(|schema| schema.bends.clone());
-    bends.filter(|bends| !bends.surfaces.is_empty())
+/// How many features a row has that are made of one column each.
+fn base_width(width: usize, schema: Option<&Schema>) -> usize {
+    let crossed = schema.filter(|schema| !schema.crosses.is_empty());
+    crossed.and_then(Schema::base_width).unwrap_or(width)
+}
+
+/// Why the columns of such rows are not ranked, if they are not.
+pub(crate) fn unranked(width: usize, schema: Option<&Schema>) -> Option<String> {
+    let of_schema = |schema: &Schema| {
+        let is_hashed = |column: &Column| matches!(column.kind, ColumnKind::Hashed);
+        let is_table = !schema.columns.is_empty() || schema.bends.is_some();
+        match schema {
+            _ if schema.picture.is_some() => Err("a pixel is no column"),
+            _ if schema.text.is_some() => Err("all features are words of one text"),
+            _ if schema.hash_bits.is_some() || schema.columns.iter().any(is_hashed) => {
+                Err("a hashed feature may be of several columns")
+            }
+            _ if !schema.crosses.is_empty() && schema.bends.is_some() => Err("columns bend and are crossed"),
+            _ if is_table => Ok(schema.runs().len()),
+            _ => Ok(base_width(width, Some(schema))),
+        }
+    };
+    match schema.map_or(Ok(width), of_schema) {
+        Ok(n_columns) if n_columns <= MOST_COLUMNS => None,
+        Ok(_) => Some(format!("there are more than {MOST_COLUMNS}")),
+        Err(why) => Some(why.to_owned()),
+    }
 }
 
 /// How the features of a model vary over a sample of the rows it learned from: all of them, or those that contribute most

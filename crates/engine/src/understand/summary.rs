@@ -5,7 +5,10 @@ use crate::importance::Importance;
 use crate::insight::{Curve, TopFeature, curves, top_features_by_class};
 use crate::model::{Model, TrainingSummary};
 use crate::spec::Options;
+use crate::task::Task;
+use crate::understand::shuffling::unranked;
 use rosenblatt_core::memory::Kept;
+use rosenblatt_data::Schema;
 use rosenblatt_kernel::Combination;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -191,6 +194,14 @@ impl Model {
             curves: self.curves(),
             importance: self.importance(),
         }
+    }
+
+    /// Why its columns are not ranked by how much they matter, where its error was estimated and they are not.
+    pub fn why_unranked(&self) -> Option<String> {
+        let is_open = self.training_summary.estimate.is_some() && self.importance().is_none();
+        let schema = self.schema().map(AsRef::as_ref);
+        let width = schema.and_then(Schema::base_width).unwrap_or_else(|| self.width());
+        unranked(width, schema).filter(|_| is_open && self.task() == Task::Classes)
     }
 
     /// The curves of columns that bend, of each class that has its own.

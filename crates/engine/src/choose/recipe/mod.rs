@@ -513,6 +513,12 @@ impl Recipe {
         }
         let mut notes = read.as_ref().map_or_else(Vec::new, |read| read.schema.notes.clone());
         let numbers = self.names_numbers();
+        let (classes, rows) = (data.labels().len(), data.len());
+        // Of classes with one row each, none can be both learned and judged.
+        if classes == rows && !numbers && self.estimate != Plan::HoldOut(0.0) {
+            let column = read.as_ref().and_then(|read| read.schema.label.clone());
+            return Err(Error::NotALabel { column, classes, rows });
+        }
         if data.rows_are_alike() {
             notes.push(
                 "all features are constant: every row is the same, so no rule can tell the classes apart"
@@ -794,12 +800,27 @@ impl Fitting<'_> {
         if parts.iter().any(|(learned, _)| learned.len() < FEW) {
             notes.push(format!("fewer than {FEW} rows: the estimate is rough"));
         }
-        monitor.stage(Stage::Training);
         let start = recipe.start_planes().map(|planes| planes.widened(rows.width()));
-        let mut training =
-            Training::new(&spec, rows.reborrow()).rows(learned).schema_if_any(schema.map(Arc::new));
-        if let Some(planes) = &start {
+        let schema = schema.map(Arc::new);
+        let judging = Judging {
+            recipe,
+            spec: &spec,
+            schema: schema.as_deref(),
+            parts: &parts,
+            learned,
+            start,
+            calibrate,
+        };
+        // Where a validation set decides when to stop, it does so for the estimate, and the model learns for as long from all rows.
+        let decides = spec.validation(rows.classes().len()).is_some() && !parts.is_empty() && recipe.refit;
+        let unseen = if decides { Some(judging.unseen(None, None, rows, monitor)?) } else { None };
+        monitor.stage(Stage::Training);
+        let mut training = Training::new(&spec, rows.reborrow()).rows(learned).schema_if_any(schema.clone());
+        if let Some(planes) = &judging.start {
             training = training.start(planes.clone());
+        }
+        if let Some(unseen) = &unseen {
+            training = training.fingerprint(&unseen.known).epochs(unseen.usual_epochs());
         }
         let model = training.resume(checkpoint).run_for(monitor)?;
         let model = match recipe.estimate {
@@ -808,8 +829,7 @@ impl Fitting<'_> {
         };
         notes.extend(model.device_note());
         let mut trained = Trained { is_unfinished: true, ..Trained::new(model, outline, notes) };
-        let judging = Judging { recipe, parts: &parts, learned, start, calibrate };
-        match judging.measure(&mut trained, rows, monitor) {
+        match judging.measure(&mut trained, unseen, rows, monitor) {
             // A stop while the error is measured keeps the trained model.
             Err(Error::Stopped) => Ok(trained),
             measured => measured.map(|()| trained),
@@ -820,6 +840,8 @@ impl Fitting<'_> {
 /// How a model that was trained is judged.
 struct Judging<'a> {
     recipe: &'a Recipe,
+    spec: &'a Spec,
+    schema: Option<&'a Schema>,
     parts: &'a [Part],
     /// The rows that it learned from.
     learned: &'a [u32],
@@ -827,29 +849,52 @@ struct Judging<'a> {
     calibrate: Option<Method>,
 }
 
+/// What the same training without the rows of each part says of these.
+#[derive(Default)]
+struct Unseen {
+    /// The fingerprint of the data.
+    known: String,
+    judged: Vec<Judged>,
+    shuffling: Option<Shuffling>,
+    /// After how many epochs the validation set of each was content.
+    epochs: Vec<u64>,
+}
+
+impl Unseen {
+    /// The median of the epochs; of two, the later.
+    fn usual_epochs(&self) -> Option<u64> {
+        let mut sorted = self.epochs.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied()
+    }
+}
+
 impl Judging<'_> {
-    /// Judges the same training without the rows of each part on these, and the model on the rows it learned from.
-    fn measure(
+    /// Judges the same training without the rows of each part on these. A `model` that learned from no others is judged itself.
+    fn unseen(
         &self,
-        trained: &mut Trained,
+        model: Option<&Model>,
+        known: Option<String>,
         rows: &mut RowSource<'_>,
         monitor: &mut dyn Monitor,
-    ) -> Result<(), Error> {
-        let model = &mut trained.model;
-        let known = model.provenance.data.clone().unwrap_or_default();
-        let mut judged = Vec::new();
-        let mut shuffling = Shuffling::new(rows.width(), model.schema.as_deref(), model);
+    ) -> Result<Unseen, Error> {
+        let known = match (known, rows.dataset()) {
+            (Some(known), _) => known,
+            (None, Some(data)) => crate::model::fingerprint(data),
+            (None, None) => rows.fingerprint()?,
+        };
+        let mut unseen = Unseen { known, ..Unseen::default() };
         for (fold, (learned, held)) in self.parts.iter().enumerate() {
             let n_scores = held.len().saturating_mul(n_curves(rows.labels().len()));
             let with_scores =
                 keeps_scores(rows, held.len()) || self.calibrate.is_some() || n_scores <= MOST_HELD_VALUES;
             let without;
-            let unseen = if learned.as_slice() == self.learned {
-                &*model
+            let model = if let Some(model) = model.filter(|_| learned.as_slice() == self.learned) {
+                model
             } else {
                 monitor.stage(Stage::Fold { candidate: 0, fold, n_folds: self.parts.len() });
                 let mut training =
-                    Training::new(&model.spec, rows.reborrow()).rows(learned).fingerprint(&known);
+                    Training::new(self.spec, rows.reborrow()).rows(learned).fingerprint(&unseen.known);
                 if let Some(planes) = &self.start {
                     training = training.start(planes.clone());
                 }
@@ -858,9 +903,29 @@ impl Judging<'_> {
             };
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();
-            judged.push(Judged::new(unseen, rows, held, with_scores, stop)?);
-            shuffling.add(unseen, rows, held, self.parts.len(), model.spec.options().seed)?;
+            unseen.judged.push(Judged::new(model, rows, held, with_scores, stop)?);
+            let shuffling =
+                unseen.shuffling.get_or_insert_with(|| Shuffling::new(rows.width(), self.schema, model));
+            shuffling.add(model, rows, held, self.parts.len(), self.spec.options().seed)?;
+            unseen.epochs.extend(model.training_summary.validation.as_ref().map(|of| of.best_epoch));
         }
+        Ok(unseen)
+    }
+
+    /// Puts together what is known of rows that were not learned from, and judges the model on those it learned from.
+    fn measure(
+        &self,
+        trained: &mut Trained,
+        unseen: Option<Unseen>,
+        rows: &mut RowSource<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<(), Error> {
+        let model = &mut trained.model;
+        let unseen = match unseen {
+            Some(unseen) => unseen,
+            None => self.unseen(Some(model), model.provenance.data.clone(), rows, monitor)?,
+        };
+        let Unseen { judged, shuffling, .. } = unseen;
         if !judged.is_empty() {
             let n_classes = model.labels().len();
             let calibrate =
@@ -877,7 +942,7 @@ impl Judging<'_> {
             let estimate = Estimate { evaluation, fold_errors, by_group };
             let is_refitted = self.parts.iter().all(|(learned, _)| learned.as_slice() != self.learned);
             model.training_summary.estimate = Some(estimate.remembered(is_refitted));
-            model.provenance.importance = shuffling.found().map(Arc::new);
+            model.provenance.importance = shuffling.and_then(Shuffling::found).map(Arc::new);
             model.provenance.variations = variations(model, rows, model.spec.options().seed)?;
             trained.notes.extend(self.recipe.told_of_drift(self.parts, &judged, &trained.notes));
             model.provenance.held_out = held_out.filter(|_| self.recipe.keep_held_out).map(Arc::new);

@@ -63,8 +63,8 @@ impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Packing<'a, B> {
         let all: Vec<u32> = (0..classes.len() as u32).collect();
         let options = spec.options();
         let n_rows = classes.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
-        let kept_apart = options.validation.filter(|validation| n_rows >= validation.min_rows);
-        let held = kept_apart
+        let held = spec
+            .validation(n_rows)
             .map(|part| split_rows(classes, &all, part.fraction, shard_seed(options.seed, shard)).1)
             .unwrap_or_default();
         let mut is_held = vec![false; classes.len()];
