@@ -354,7 +354,7 @@ fn complaints_about_words(counts: &[usize]) -> Vec<String> {
 }
 
 /// The most names at the engine's root besides its modules: what nearly everyone needs. The rest is in the modules.
-const MOST_ROOT_NAMES: usize = 32;
+const MOST_ROOT_NAMES: usize = 25;
 
 fn complaints_about_the_root(lib: &str) -> Option<String> {
     let names = root_names(lib);

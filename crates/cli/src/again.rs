@@ -2,15 +2,13 @@
 
 use crate::args::DataArgs;
 use rosenblatt::calibration::{Calibration, Method};
-use rosenblatt::core::{Declared, Readout, Setting};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, ReadOptions, Schema, Shape, View};
+use rosenblatt::learning::{Declared, Readout, Setting};
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions, Validation};
 use rosenblatt::recipe::{TaskChoice, note_on_quantity};
 use rosenblatt::settings::Word;
-use rosenblatt::{
-    Costs, Dataset, KernelOptions, Labels, Mapping, Model, NetworkOptions, Options, Task, Validation,
-    settings,
-};
+use rosenblatt::{Costs, Dataset, Labels, Model, Options, Task, settings};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Display;

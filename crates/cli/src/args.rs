@@ -6,16 +6,16 @@ use crate::ui;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches as _};
-use rosenblatt::core::{Decided, Declared as _, NameError, Param, Setting, Takes, Tasks};
+use rosenblatt::data::files;
 use rosenblatt::kernel::{KERNELS, Setting as KernelValue, kernels};
+use rosenblatt::learning::{Decided, Declared as _, NameError, Param, Setting, Takes, Tasks};
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions, Validation};
 use rosenblatt::recipe::{AUTO, Choice, MemoryLimit, Words};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt::settings::{self, Asked, Group};
 use rosenblatt::tagger::TaggerOptions;
 use rosenblatt::trace::Beginning;
-use rosenblatt::{
-    Costs, KernelOptions, Mapping, Model, NetworkOptions, Options, Recipe, Spec, Validation, catalogue, files,
-};
+use rosenblatt::{Costs, Model, Options, Recipe, Spec, catalogue};
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, Pictures, ReadOptions, SENTENCE_FORMATS};
 use serde_json::Value;
@@ -685,7 +685,7 @@ mod tests {
     use rosenblatt::catalogue::group_of;
     use serde_json::json;
 
-    rosenblatt::core::settings! {
+    rosenblatt::learning::settings! {
         /// A group that stands nowhere else.
         #[derive(Debug, serde::Serialize, serde::Deserialize)]
         #[serde(default, rename_all = "kebab-case")]

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
-use rosenblatt::Checkpoint;
-use rosenblatt::core::Totals;
-use rosenblatt::files::{FileError, Kind, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::data::files::{FileError, Kind, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::learning::Totals;
+use rosenblatt::model::Checkpoint;
 use rosenblatt::model::StoreError;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use std::io;

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 use rosenblatt::catalogue;
-use rosenblatt::core::{Choices, NameError};
+use rosenblatt::learning::{Choices, NameError};
 use std::ffi::OsStr;
 use std::marker::PhantomData;
 use std::str::FromStr;

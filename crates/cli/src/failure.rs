@@ -3,7 +3,7 @@
 use crate::again::quoted;
 use crate::signals;
 use rosenblatt::Error;
-use rosenblatt::files::FileError;
+use rosenblatt::data::files::FileError;
 use rosenblatt::model::StoreError;
 use rosenblatt_data::{DataError, Remedy};
 use std::io;

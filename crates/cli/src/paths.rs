@@ -6,7 +6,7 @@
 use crate::checkpoints::checkpoint_path;
 use crate::failure::Failure;
 use clap::{Arg, ArgMatches};
-use rosenblatt::files::{Apart, Kind, check_writable, is_special, lock_path, previous_path};
+use rosenblatt::data::files::{Apart, Kind, check_writable, is_special, lock_path, previous_path};
 use rosenblatt::sequence::template::SETS;
 use rosenblatt_data::{Part, Source};
 use std::ffi::{OsStr, OsString};

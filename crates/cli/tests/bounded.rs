@@ -78,7 +78,7 @@ fn a_signal_ends_a_training_whose_rows_are_met_again_and_again() {
 #[test]
 fn a_signal_ends_every_phase() {
     let bench = Bench::new();
-    let mut random = rosenblatt::core::Random::new(5);
+    let mut random = rosenblatt::learning::Random::new(5);
     let mut table = "a,b,c,d,e,f,kind,price\n".to_owned();
     for _ in 0..30_000 {
         let values: Vec<f64> = (0..6).map(|_| random.below(2000) as f64 / 1000.0 - 1.0).collect();

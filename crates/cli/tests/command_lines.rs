@@ -5,7 +5,7 @@
 //! the program ends by itself, in time, with a code that it promises, in little memory, and its data is what it was.
 
 use crate::bench::Bench;
-use rosenblatt::core::Random;
+use rosenblatt::learning::Random;
 use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The playground: its weights are those of `trace`, bit by bit, and its page comes from the program.
 
 use crate::bench::Bench;
-use rosenblatt::core::{DenseExamples, Random};
 use rosenblatt::data::View;
+use rosenblatt::learning::{DenseExamples, Random};
 use rosenblatt::{Model, blackboard};
 use rosenblatt_web::Session;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //! was killed or stopped loses nothing, and the result on held-out rows stays with the model.
 
 use crate::bench::Bench;
-use rosenblatt::core::Takes;
+use rosenblatt::learning::Takes;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,7 @@
 //! Learning from a stream: predict, see the answer, learn, stop, go on.
 
-use rosenblatt::{Checkpoint, Error, Online, Options, Spec};
+use rosenblatt::model::Checkpoint;
+use rosenblatt::{Error, Online, Options, Spec};
 
 fn main() -> Result<(), Error> {
     let spec = Spec::new(Options { algorithm: "pa1".to_owned(), ..Options::default() })?;

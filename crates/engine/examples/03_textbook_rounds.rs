@@ -1,6 +1,6 @@
 //! The lecture notes' worked example, round by round, through an observer.
 
-use rosenblatt::core::{Bias, EachRound, Order, Readout, Round};
+use rosenblatt::learning::{Bias, EachRound, Order, Readout, Round};
 use rosenblatt::{Dataset, Error, Options, Spec, Training};
 use std::ops::ControlFlow;
 

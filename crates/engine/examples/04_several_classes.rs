@@ -1,6 +1,6 @@
 //! One class between two others: one-vs-rest cannot see it, one-vs-one and direct training can.
 
-use rosenblatt::core::{Order, Readout, Share};
+use rosenblatt::learning::{Order, Readout, Share};
 use rosenblatt::options::Classes;
 use rosenblatt::{Dataset, Error, Options, Spec, evaluate, train};
 

@@ -1,7 +1,7 @@
 //! Why averaging matters: last, averaged and voted read-outs of the same noisy data, cross-validated.
 
-use rosenblatt::core::{Average, Random, Readout};
 use rosenblatt::evaluate::cross_validate;
+use rosenblatt::learning::{Average, Random, Readout};
 use rosenblatt::{Dataset, Error, Options, Spec};
 
 fn main() -> Result<(), Error> {

@@ -51,7 +51,8 @@
 //! code or as JSON, and are checked once by [`Spec`]:
 //!
 //! ```
-//! use rosenblatt::{Options, Spec, Validation};
+//! use rosenblatt::{Options, Spec};
+//! use rosenblatt::options::Validation;
 //!
 //! let spec = Spec::new(Options {
 //!     algorithm: "pa1".to_owned(),
@@ -86,14 +87,14 @@
 //! | label the tokens of sentences | [`tagger`], [`Model::tagger`] |
 //! | learn one row of numbers at a time | [`Online`], with [checkpoints](Online::checkpoint); its models have no probabilities |
 //! | go on learning from a trained model, rows read as its files were | [`recipe::Ongoing`] |
-//! | learn with a kernel, or after a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
+//! | learn with a kernel, or after a feature map | [`KernelOptions`](options::KernelOptions), [`Mapping`](options::Mapping), [`kernel`] |
 //! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
 //! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
 //! | predict a row of numbers | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | predict rows of text cells, as a request has them | [`data::load_source`] of [`data::Source::bytes`] with [`Model::to_predict`], then [`Model::predict_all`], [`Model::predict_proba_all`], [`Model::explain_all`] |
 //! | evaluate | [`evaluate()`], [`evaluate::cross_validate`], [`split`] |
 //! | choose among algorithms | [`compare`], [`race`] |
-//! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |
+//! | weigh classes and mistakes | [`ClassWeights`](options::ClassWeights), [`Costs`] |
 //! | have probabilities | [`Model::calibrated`], [`calibration`] |
 //! | explain | [`Model::explain`], [`insight::top_features`], [`explain`], [`misclassified`], [`vote_count`] |
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
@@ -105,7 +106,7 @@
 //! | see one step of a network by hand | [`back_propagation`], [`layers`] |
 //! | run an experiment of the literature again | [`reproduce`] |
 //! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
-//! | watch a run, write a rule | [`core`] |
+//! | watch a run, write a rule | [`learning`] |
 
 // The order of the flow, in which no folder uses a later one: describe, keep, learn, judge, understand, choose, exchange.
 mod choose;
@@ -136,19 +137,19 @@ pub use costs::Costs;
 pub use error::Error;
 pub use evaluate::{Evaluation, evaluate};
 pub use export::export;
-pub use model::{Checkpoint, Model, Predictor};
+pub use model::{Model, Predictor};
 pub use monitor::Monitor;
 pub use online::Online;
+pub use options::Options;
 pub use recipe::{Recipe, Trained};
 pub use rosenblatt_certify as certify;
-pub use rosenblatt_core as core;
+pub use rosenblatt_core as learning;
 pub use rosenblatt_data as data;
-pub use rosenblatt_data::files;
 pub use rosenblatt_data::{Dataset, Labels};
 pub use rosenblatt_kernel as kernel;
 pub use rosenblatt_layers as layers;
 pub use rosenblatt_sequence as sequence;
-pub use spec::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
+pub use spec::Spec;
 pub use task::Task;
 pub use train::{Training, train};
 

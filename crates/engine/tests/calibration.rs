@@ -5,7 +5,7 @@
 //! stop near the same minimum, scikit-learn a little earlier.
 
 use rosenblatt::calibration::{Calibration, Curve, Method};
-use rosenblatt::core::{Dense, Random, Readout};
+use rosenblatt::learning::{Dense, Random, Readout};
 use rosenblatt::model::class_scores;
 use rosenblatt::options::Classes;
 use rosenblatt::recipe::TaskChoice;

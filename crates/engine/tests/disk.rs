@@ -1,13 +1,15 @@
 //! Training on rows that stay on disk: the model is that of memory in the given order, to the last bit.
 
 use rosenblatt::calibration::Method;
-use rosenblatt::core::{Examples, Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Scaling, Shape, Source, Visitor, load_with_schema};
 use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
+use rosenblatt::learning::{Examples, Order, Readout, Totals};
+use rosenblatt::model::Checkpoint;
+use rosenblatt::options::{KernelOptions, Validation};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::split::split;
 use rosenblatt::train::{CheckpointRequest, Checkpointer, check_order};
-use rosenblatt::{Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation};
+use rosenblatt::{Error, Model, Options, Recipe, Spec, Training};
 use std::fmt::Write as _;
 
 fn text(n_rows: u32, n_classes: u32) -> String {
@@ -204,7 +206,7 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
 #[test]
 fn a_cross_is_found_where_columns_count_together_and_only_if_it_may() {
     let mut table = "a,b,c,label\n".to_owned();
-    let mut random = rosenblatt::core::Random::new(3);
+    let mut random = rosenblatt::learning::Random::new(3);
     for _ in 0..700 {
         let (a, b, c) = (random.below(97), random.below(89), random.below(50));
         let _ = writeln!(table, "{a},{b},{c},{}", u8::from((a > 48) == (b > 44)));

@@ -9,9 +9,10 @@ mod crafted;
 mod files;
 
 use files::files;
-use rosenblatt::core::Random;
+use rosenblatt::Model;
+use rosenblatt::learning::Random;
+use rosenblatt::model::Checkpoint;
 use rosenblatt::model::model_checksum;
-use rosenblatt::{Checkpoint, Model};
 use std::time::{Duration, Instant};
 
 /// What a case may take.

@@ -1,15 +1,15 @@
 //! Feature maps in front of the linear learners: they learn what no hyperplane could, to the same bits whichever way
 //! the rows come.
 
-use rosenblatt::core::{DenseExamples, Order, Random, Readout};
 use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, View, load_with_schema};
 use rosenblatt::kernel::Setting;
+use rosenblatt::learning::{DenseExamples, Order, Random, Readout};
+use rosenblatt::model::Checkpoint;
+use rosenblatt::options::{Mapping, Validation};
 use rosenblatt::split::split;
 use rosenblatt::trace::trace;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{
-    Checkpoint, Dataset, Mapping, Model, Online, Options, Spec, Training, Validation, evaluate, export, train,
-};
+use rosenblatt::{Dataset, Model, Online, Options, Spec, Training, evaluate, export, train};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -101,8 +101,8 @@ fn the_model_does_not_depend_on_how_rows_are_stored_and_predicts_the_same_when_i
         // One by one as all together, to the bit.
         let (mut one, mut other) = (model.predictor(0), loaded.predictor(9));
         for row in &rows[..50] {
-            one.predict(rosenblatt::core::Dense(row));
-            other.predict(rosenblatt::core::Dense(&[row.as_slice(), &[0.0; 4]].concat()));
+            one.predict(rosenblatt::learning::Dense(row));
+            other.predict(rosenblatt::learning::Dense(&[row.as_slice(), &[0.0; 4]].concat()));
             assert_eq!(one.scores()[0].to_bits(), other.scores()[0].to_bits());
         }
     }
@@ -120,8 +120,8 @@ fn votes_and_several_classes_see_mapped_rows_too() {
     assert!(evaluate(&model, &data).unwrap().error() < 0.1);
     let mut counter = rosenblatt::vote_count::VoteCounter::new(&model).unwrap();
     let mut predictor = model.predictor(0);
-    let class = predictor.predict(rosenblatt::core::Dense(&rows[0]));
-    let counts = counter.count(rosenblatt::core::Dense(&rows[0]));
+    let class = predictor.predict(rosenblatt::learning::Dense(&rows[0]));
+    let counts = counter.count(rosenblatt::learning::Dense(&rows[0]));
     let most =
         (0..3).max_by_key(|&class| i128::from(counts[class].in_favour) - i128::from(counts[class].against));
     assert_eq!(most, Some(class as usize));
@@ -180,7 +180,7 @@ fn a_stream_is_mapped_row_by_row_and_may_grow_wider() {
 fn a_stopped_run_goes_on_to_the_same_model() {
     struct Stop(Option<Vec<u8>>);
     impl Checkpointer for Stop {
-        fn request(&mut self, so_far: &rosenblatt::core::Totals) -> CheckpointRequest {
+        fn request(&mut self, so_far: &rosenblatt::learning::Totals) -> CheckpointRequest {
             if so_far.epochs == 2 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
         }
         fn save(&mut self, checkpoint: &[u8]) {

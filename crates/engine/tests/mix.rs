@@ -3,15 +3,14 @@
 
 use rosenblatt::algorithms::ALGORITHMS;
 use rosenblatt::calibration::{Calibration, Method};
-use rosenblatt::core::{Order, Random, Readout};
 use rosenblatt::evaluate::held_out_scores;
+use rosenblatt::learning::{Order, Random, Readout};
 use rosenblatt::mix::{
     EpochMixed, Mixing, Mixture, Pack, Packing, add, count_errors, epoch, mix, pack, scores,
     with_probabilities,
 };
-use rosenblatt::{
-    ClassWeights, Dataset, Error, KernelOptions, Labels, Model, Options, Spec, Validation, evaluate, train,
-};
+use rosenblatt::options::{ClassWeights, KernelOptions, Validation};
+use rosenblatt::{Dataset, Error, Labels, Model, Options, Spec, evaluate, train};
 use std::borrow::Cow;
 
 /// Rows of `n_classes` classes; one in `wrong` says the wrong one, none if it is zero.
@@ -221,7 +220,7 @@ fn on_separable_rows_the_mistakes_stay_within_the_bound() {
     let bound = longest.fold(0.0, f64::max) / (margin * margin);
     for mixing in [Mixing::Uniform, Mixing::Errors] {
         let chosen = Options {
-            bias: Some(rosenblatt::core::Bias::None),
+            bias: Some(rosenblatt::learning::Bias::None),
             readout: Some(Readout::Last),
             epochs: 10_000,
             validation: None,

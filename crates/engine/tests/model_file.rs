@@ -1,10 +1,11 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
-use rosenblatt::core::{Random, Readout};
 use rosenblatt::kernel::Setting;
+use rosenblatt::learning::{Random, Readout};
 use rosenblatt::model::FormatError;
 use rosenblatt::options::Classes;
-use rosenblatt::{Dataset, KernelOptions, Mapping, Model, Options, Spec, train};
+use rosenblatt::options::{KernelOptions, Mapping};
+use rosenblatt::{Dataset, Model, Options, Spec, train};
 use std::fs;
 
 fn data() -> Dataset {
@@ -32,7 +33,7 @@ fn models() -> Vec<Model> {
     let kinds = [
         (Readout::Last, Classes::OneVsRest),
         (Readout::Voted, Classes::OneVsOne),
-        (Readout::Voted, Classes::Direct(rosenblatt::core::Share::Uniform)),
+        (Readout::Voted, Classes::Direct(rosenblatt::learning::Share::Uniform)),
         (Readout::Pocket, Classes::OneVsRest),
     ];
     let model = |(readout, multiclass, kernel): (Readout, Classes, Option<&str>)| {
@@ -45,7 +46,7 @@ fn models() -> Vec<Model> {
     let with_kernel = [
         (Readout::Last, Classes::OneVsRest, Some("rbf")),
         (Readout::Voted, Classes::OneVsOne, Some("polynomial")),
-        (Readout::Voted, Classes::Direct(rosenblatt::core::Share::Max), Some("laplacian")),
+        (Readout::Voted, Classes::Direct(rosenblatt::learning::Share::Max), Some("laplacian")),
         (Readout::Random, Classes::OneVsRest, Some("cosine")),
     ];
     let behind_map = |name: &str| {

@@ -1,15 +1,13 @@
 //! Networks under the names of the engine: learned, kept, explained, judged and refused.
 
 use rosenblatt::calibration::Method;
-use rosenblatt::core::{Bias, Dense, Order, Random, Readout};
 use rosenblatt::explain::{Contribution, Explainer};
 use rosenblatt::export::Export;
 use rosenblatt::layers::Activation;
+use rosenblatt::learning::{Bias, Dense, Order, Random, Readout};
 use rosenblatt::options::Classes;
-use rosenblatt::{
-    Dataset, Error, KernelOptions, Mapping, Model, NetworkOptions, Online, Options, Spec, evaluate, export,
-    train,
-};
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions};
+use rosenblatt::{Dataset, Error, Model, Online, Options, Spec, evaluate, export, train};
 use std::collections::BTreeMap;
 
 /// Rings around the origin, which no line tells apart.
@@ -105,7 +103,7 @@ fn probabilities_are_calibrated_and_graphs_exported() {
 fn weights_of_classes_and_rows_count() {
     let data = rings(300, 2);
     let errors = |given: BTreeMap<String, f64>| {
-        let class_weights = rosenblatt::ClassWeights::Given(given);
+        let class_weights = rosenblatt::options::ClassWeights::Given(given);
         let model = learned(&data, Options { class_weights, epochs: 3, ..options(&[("hidden", 4.0)]) });
         evaluate(&model, &data).unwrap().confusion
     };

@@ -7,9 +7,10 @@ mod allocations;
 use rosenblatt::builders::AveragedPerceptron;
 use rosenblatt::data::{ReadOptions, Source, load_source};
 use rosenblatt::options::Classes;
+use rosenblatt::options::{KernelOptions, Mapping};
 use rosenblatt::recipe::{Choice, Ongoing};
 use rosenblatt::settings::Asked;
-use rosenblatt::{Dataset, KernelOptions, Mapping, Model, Online, Options, Recipe, Spec};
+use rosenblatt::{Dataset, Model, Online, Options, Recipe, Spec};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

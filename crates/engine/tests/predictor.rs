@@ -1,10 +1,11 @@
 //! Predicting: one row as in company, dense as sparse, raw as read from a file, and the most probable class.
 
 use rosenblatt::calibration::Method;
-use rosenblatt::core::{Random, Readout};
 use rosenblatt::data::encode::Scaling;
 use rosenblatt::data::{ReadOptions, Source, load_with_schema};
-use rosenblatt::{ClassWeights, Dataset, Error, KernelOptions, Model, Options, Spec, Training, train};
+use rosenblatt::learning::{Random, Readout};
+use rosenblatt::options::{ClassWeights, KernelOptions};
+use rosenblatt::{Dataset, Error, Model, Options, Spec, Training, train};
 use std::fmt::Write as _;
 
 /// Rows of three overlapping classes, or two.

@@ -1,15 +1,16 @@
 //! What the default promises: a choice that held-out rows had no part in, an estimate that keeps its word, the same
 //! bits after a stop, and no race where a choice was given.
 
-use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::{ReadOptions, Scaling, Shape, Source, load_with_schema};
 use rosenblatt::insight::interval;
+use rosenblatt::learning::{Random, Totals};
+use rosenblatt::model::Checkpoint;
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
 use rosenblatt::recipe::{Choice, Plan};
 use rosenblatt::settings::Asked;
 use rosenblatt::split::split;
-use rosenblatt::{Checkpoint, Dataset, Error, Monitor, Options, Recipe, Spec, Trained};
+use rosenblatt::{Dataset, Error, Monitor, Options, Recipe, Spec, Trained};
 use std::fmt::Write as _;
 
 /// Points around the centres of their classes, some far from home.

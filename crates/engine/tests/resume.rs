@@ -1,14 +1,13 @@
 //! A run that is stopped and resumed, again and again, ends in the bits of one that was left alone.
 
 use rosenblatt::algorithms::ALGORITHMS;
-use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals, Zero};
 use rosenblatt::data::Bends;
+use rosenblatt::learning::{Average, Order, Random, Readout, Share, Totals, Zero};
+use rosenblatt::model::Checkpoint;
 use rosenblatt::options::Classes;
+use rosenblatt::options::{ClassWeights, KernelOptions, Validation};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{
-    Checkpoint, ClassWeights, Dataset, Error, KernelOptions, Model, Online, Options, Spec, Training,
-    Validation,
-};
+use rosenblatt::{Dataset, Error, Model, Online, Options, Spec, Training};
 
 /// Rows that no hyperplane separates, of `n_classes` classes.
 fn data(n_rows: usize, n_classes: u64) -> Dataset {
@@ -117,7 +116,7 @@ fn every_algorithm_read_out_and_decision_goes_on_as_if_nothing_had_happened() {
                 ratchet: place != 8,
                 order: (!entry.info.picks_worst).then(|| orders[kind % 4].clone()),
                 multiclass: decisions[kind % 5],
-                zero: [rosenblatt::core::Zero::Random, rosenblatt::core::Zero::Minus][kind % 2],
+                zero: [rosenblatt::learning::Zero::Random, rosenblatt::learning::Zero::Minus][kind % 2],
                 seed: kind as u64,
                 epochs: 3,
                 ..Options::default()
@@ -157,7 +156,7 @@ fn kernels_are_carried_over_with_all_their_read_outs() {
     let algorithms = ["perceptron", "pa1", "perceptron", "dynamic-margin"];
     let mut n_pieces = 0;
     for (turn, readout) in readouts.into_iter().enumerate() {
-        for (kernel, bias) in [("poly", None), ("rbf", Some(rosenblatt::core::Bias::Augmented(1.0)))] {
+        for (kernel, bias) in [("poly", None), ("rbf", Some(rosenblatt::learning::Bias::Augmented(1.0)))] {
             let options = Options {
                 algorithm: algorithms[turn].to_owned(),
                 kernel: Some(KernelOptions { name: kernel.to_owned(), ..KernelOptions::default() }),
@@ -298,7 +297,7 @@ fn outputs(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
     for row in 0..20_u8 {
         let values: Vec<f64> =
             (0..6_u8).map(|feature| f64::from((row * 7 + feature * 3) % 11) - 5.0).collect();
-        predictor.predict(rosenblatt::core::Dense(&values));
+        predictor.predict(rosenblatt::learning::Dense(&values));
         scores.resize(predictor.scores().len(), Vec::new());
         scores.iter_mut().zip(predictor.scores()).for_each(|(all, score)| all.push(*score));
     }

@@ -1,8 +1,8 @@
 //! The law of settings: what was set counts, and setting a default differs from not setting it exactly where the
 //! declaration says so.
 
-use rosenblatt::core::{Declared as _, Setting, Takes};
 use rosenblatt::data::Source;
+use rosenblatt::learning::{Declared as _, Setting, Takes};
 use rosenblatt::settings::{self, Asked};
 use rosenblatt::{Options, Recipe, Trained, catalogue};
 use serde_json::{Value, json};

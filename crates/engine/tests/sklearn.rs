@@ -5,8 +5,9 @@
 //! a step depends on the last bits of a score (passive-aggressive, logistic) the two sum rows in
 //! different orders, and agreement is to a relative 1e-9.
 
-use rosenblatt::core::{Average, Bias, Order, Readout, Schedule, Stopped};
-use rosenblatt::{ClassWeights, Dataset, Options, Spec, evaluate, train};
+use rosenblatt::learning::{Average, Bias, Order, Readout, Schedule, Stopped};
+use rosenblatt::options::ClassWeights;
+use rosenblatt::{Dataset, Options, Spec, evaluate, train};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

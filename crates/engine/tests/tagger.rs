@@ -1,16 +1,17 @@
 //! Taggers: the same bits whatever the format, the threads and the stops on the way; spans as conlleval counts them; files
 //! that are wrong.
 
-use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::Source;
+use rosenblatt::learning::{Random, Totals};
 use rosenblatt::mix::{Mixing, mix};
+use rosenblatt::model::Checkpoint;
 use rosenblatt::model::model_checksum;
 use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::sequence::Scheme;
 use rosenblatt::sequence::spans::spans;
 use rosenblatt::tagger::{self, Judging, Room, Tagger, TaggerOptions, TaggerTraining, TaggerTrial};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Checkpoint, Error, Model, Task};
+use rosenblatt::{Error, Model, Task};
 use std::fmt::Write as _;
 
 /// Sentences of a small language whose phrases follow from words and neighbours: words, tags, labels.

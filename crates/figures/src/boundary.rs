@@ -5,9 +5,9 @@ use crate::settings::{Setting, Settings, Takes};
 use crate::subject::{Judged, Subject};
 use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames, network};
-use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::margins;
+use rosenblatt::learning::Dense;
 use rosenblatt::slice::{Slice, SliceKind, sample, standing_unit, standings, stands_by_pairs};
 use rosenblatt::{Model, Task};
 use rosenblatt_plot::{

@@ -6,8 +6,8 @@ use crate::subject::{HOLDOUT, Subject, holdout};
 use crate::words::{count, counted};
 use crate::{Figure, Needs};
 use rosenblatt::Task;
-use rosenblatt::core::{Loss, Readout};
 use rosenblatt::curves::{EpochPoint, learning_curve};
+use rosenblatt::learning::{Loss, Readout};
 use rosenblatt::split::split;
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
 

@@ -6,7 +6,7 @@ use crate::network;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
-use rosenblatt::core::{Decision, Dense, Hyperplanes, Observer, Random, Round};
+use rosenblatt::learning::{Decision, Dense, Hyperplanes, Observer, Random, Round};
 use rosenblatt::trace::trace;
 use rosenblatt::{Spec, Training};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};

@@ -6,10 +6,11 @@ use crate::frames::{SECONDS, STILL, smaller};
 use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{counted, percent};
-use rosenblatt::core::memory::Other;
-use rosenblatt::core::{Epoch, Observer, Random, Readout, Snapshot};
 use rosenblatt::layers::{Activation, Network};
-use rosenblatt::{Dataset, NetworkOptions, Options, Spec, Training, train};
+use rosenblatt::learning::memory::Other;
+use rosenblatt::learning::{Epoch, Observer, Random, Readout, Snapshot};
+use rosenblatt::options::NetworkOptions;
+use rosenblatt::{Dataset, Options, Spec, Training, train};
 use rosenblatt_plot::{Boundary, Canvas, Ink, Key, Picture, PlotError, Swatch, Verdict, note_lines, number};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -189,7 +190,7 @@ fn spec(units: usize) -> Result<Spec, FigureError> {
     Ok(Spec::new(Options {
         algorithm: rosenblatt::layers::INFO.name.to_owned(),
         params,
-        rate: Some(rosenblatt::core::Schedule::Constant(0.01)),
+        rate: Some(rosenblatt::learning::Schedule::Constant(0.01)),
         network: Some(network),
         validation: None,
         epochs: 300,

@@ -10,11 +10,11 @@ use crate::words::{
     on_chance, percent, short_number, still_ranks,
 };
 use crate::{Canvas, Svg, draw};
-use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, texts, visit};
 use rosenblatt::explain::{Contribution, Explainer, Explanation};
 use rosenblatt::importance::Measure;
 use rosenblatt::insight::top_features_by_class;
+use rosenblatt::learning::{Examples, Row, Stopped};
 use rosenblatt::misclassified::Misclassified;
 use rosenblatt::model::{HeldNumbers, NumberEstimate};
 use rosenblatt::{Dataset, Error, Evaluation, Model, Options, Spec, Task, evaluate};

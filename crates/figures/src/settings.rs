@@ -2,7 +2,7 @@
 
 use crate::Figure;
 use crate::error::FigureError;
-use rosenblatt::core::{Choices as _, Loss, Readout};
+use rosenblatt::learning::{Choices as _, Loss, Readout};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

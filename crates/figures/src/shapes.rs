@@ -7,9 +7,9 @@ use crate::subject::Subject;
 use crate::weights::sides;
 use crate::words::percent;
 use crate::{Figure, Needs};
-use rosenblatt::core::{Examples, Row};
 use rosenblatt::data::Visitor;
 use rosenblatt::insight::{Cross, Curve, Levels, crosses, curves, levels};
+use rosenblatt::learning::{Examples, Row};
 use rosenblatt::{Error, Model, Task};
 use rosenblatt_plot::{
     Axis, Bar, Bars, Canvas, Hue, Level, Lines, Picture, PlotError, Range, Ruler, Series, Surface, number,

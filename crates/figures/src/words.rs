@@ -1,6 +1,5 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
-use rosenblatt::core::{Readout, Stopped};
 pub use rosenblatt::data::words::{count, counted};
 use rosenblatt::evaluate::{MeanCost, ProbabilityScores};
 use rosenblatt::importance::{ColumnImportance, Measure};
@@ -9,6 +8,7 @@ use rosenblatt::insight::{
 };
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
+use rosenblatt::learning::{Readout, Stopped};
 use rosenblatt::model::{Estimated, NumberEstimate, Spread};
 use rosenblatt::recipe::ByGroup;
 use rosenblatt::{Evaluation, Model, Task};

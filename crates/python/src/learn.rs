@@ -8,9 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::algorithms;
-use rosenblatt::core::Hyperplanes;
 use rosenblatt::data::{Dataset, Labels, Lender};
-use rosenblatt::{Checkpoint, Error, Online, Options, Recipe, Spec, Task, Training};
+use rosenblatt::learning::Hyperplanes;
+use rosenblatt::model::Checkpoint;
+use rosenblatt::{Error, Online, Options, Recipe, Spec, Task, Training};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows with their classes, whose numbers are the places of their names.

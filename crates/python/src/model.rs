@@ -9,11 +9,11 @@ use crate::tagger;
 use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rosenblatt::core::Zero;
 use rosenblatt::data::{Dataset, ReadOptions, Source, load_source};
 use rosenblatt::explain::Explainer;
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
+use rosenblatt::learning::Zero;
 use rosenblatt::model::decision_scores;
 use rosenblatt::rows::check_finite;
 use rosenblatt::{Error, Model, Task, evaluate, export};
@@ -347,7 +347,7 @@ impl PyModel {
         struct Explain<'m>(&'m Model, usize);
         impl Visitor for Explain<'_> {
             type Output = Result<Vec<serde_json::Value>, serde_json::Error>;
-            fn visit<E: rosenblatt::core::Examples>(self, examples: E) -> Self::Output {
+            fn visit<E: rosenblatt::learning::Examples>(self, examples: E) -> Self::Output {
                 let Self(model, most) = self;
                 let mut explainer = Explainer::new(model);
                 let mut predictor = model.predictor(examples.width());

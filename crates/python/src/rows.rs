@@ -8,7 +8,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rosenblatt::Model;
-use rosenblatt::core::{ByColumns, Value, Work, widest};
+use rosenblatt::learning::{ByColumns, Value, Work, widest};
 use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Labels, Lender, Look, Matrix, MatrixRef, SparseRef};
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
-use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Epoch, Observer, Totals};
+use rosenblatt::learning::observer::Snapshot;
+use rosenblatt::learning::{Epoch, Observer, Totals};
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Stage, Watch};
 use rosenblatt::{Dataset, Error, Monitor, Spec};
 use std::cell::RefCell;

@@ -17,7 +17,7 @@ pub enum Durability {
     None,
 }
 
-rosenblatt::core::named!(Durability, "durability",
+rosenblatt::learning::named!(Durability, "durability",
     "fsync" = Self::Fsync, "survives a power cut: acknowledged when the disk has it";
     "interval" = Self::Interval, "survives the end of the process; a power cut may take the last second";
     "none" = Self::None, "survives the end of the process; the system decides when the disk has it";

@@ -174,7 +174,7 @@ async fn look(app: Arc<App>) {
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    rosenblatt::files::read_text(path).map_err(io::Error::other)
+    rosenblatt::data::files::read_text(path).map_err(io::Error::other)
 }
 
 /// A connection takes a descriptor; the system allows more than it gives at first.

@@ -11,7 +11,7 @@ use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::rows;
 use crate::state::{damaged, open_plain, read_plain};
-use rosenblatt::files::write_own;
+use rosenblatt::data::files::write_own;
 use rosenblatt::recipe::Ongoing;
 use rosenblatt::{Model, Recipe};
 use rosenblatt_data::Dataset;
@@ -858,7 +858,7 @@ fn begin_log(path: &Path, first: u64) -> io::Result<()> {
 
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_own(path, bytes).map_err(|error| match error {
-        rosenblatt::files::FileError::Io { source, .. } => source,
+        rosenblatt::data::files::FileError::Io { source, .. } => source,
         other => io::Error::other(other.to_string()),
     })
 }

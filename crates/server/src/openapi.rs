@@ -8,7 +8,7 @@ use crate::routes::{Gives, ROUTES, Route, Takes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rosenblatt::catalogue::Catalogue;
-use rosenblatt::core::Takes::Group;
+use rosenblatt::learning::Takes::Group;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 

@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::state::{Entry, Found, Manifest, State, Way, damaged, read_plain, sha256, unwritten};
 use rosenblatt::Model;
-use rosenblatt::files::{Claim, FileError, write_own};
+use rosenblatt::data::files::{Claim, FileError, write_own};
 use rosenblatt::model::Date;
 use std::collections::BTreeMap;
 use std::fs;

@@ -6,7 +6,7 @@
 //! is not served, and what can be gone back to is found by looking.
 
 use crate::problem::Problem;
-use rosenblatt::files::write_own;
+use rosenblatt::data::files::write_own;
 use rosenblatt::settings::Asked;
 use rosenblatt::{Options, Recipe};
 use serde::{Deserialize, Serialize};

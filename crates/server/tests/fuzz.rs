@@ -6,8 +6,8 @@
 
 use crate::bench::{model_of_source, perceptron, pets};
 use rosenblatt::Model;
-use rosenblatt::core::Random;
 use rosenblatt::data::{ReadOptions, Source, load_source};
+use rosenblatt::learning::Random;
 use rosenblatt_server::bodies::{self, Kind};
 use rosenblatt_server::tensors::Inference;
 use rosenblatt_server::{Limits, Problem, rows};

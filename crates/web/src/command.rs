@@ -1,7 +1,7 @@
 //! The command line that does what the page shows.
 
-use rosenblatt::core::{Mistake, Zero};
 use rosenblatt::data::{LabelColumn, Missing, ReadOptions, Scaling};
+use rosenblatt::learning::{Mistake, Zero};
 use rosenblatt::options::Classes;
 use rosenblatt::settings::differing;
 use rosenblatt::trace::{Beginning, Walk};

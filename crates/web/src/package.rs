@@ -6,17 +6,15 @@
 
 use crate::session::Trouble;
 use rosenblatt::certify::{Certificate, Polynomial, Question};
-use rosenblatt::core::{Decided, Declared, Setting, Takes};
 use rosenblatt::data::encode::TextOptions;
 use rosenblatt::data::{Limits, Pictures, Precision, ReadOptions, Source, closest, load_source};
 use rosenblatt::kernel::KERNELS;
+use rosenblatt::learning::{Decided, Declared, Setting, Takes};
 use rosenblatt::model::decision_scores;
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions, Validation};
 use rosenblatt::recipe::{Plan, Words};
 use rosenblatt::separation::{Sides, study, verify};
-use rosenblatt::{
-    Costs, Dataset, KernelOptions, Mapping, Model, NetworkOptions, Options, Recipe, Task, Validation,
-    evaluate,
-};
+use rosenblatt::{Costs, Dataset, Model, Options, Recipe, Task, evaluate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;

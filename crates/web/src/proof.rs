@@ -1,7 +1,7 @@
 //! What can be proved of the rows, and the two inequalities of the convergence proof as a run goes on.
 
 use rosenblatt::certify::{Number, Question, Verdict, decide};
-use rosenblatt::core::Bias;
+use rosenblatt::learning::Bias;
 use rosenblatt::separation::{Sides, study, with_bias};
 use rosenblatt::trace::TracedRound;
 use rosenblatt::{Dataset, Error};

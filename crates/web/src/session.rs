@@ -3,11 +3,11 @@
 use crate::command::{command, has_weights};
 use crate::presets::preset;
 use crate::proof::{self, Bound};
-use rosenblatt::core::{Bias, Dense, Examples, Mistake};
 use rosenblatt::data::{
     Column, ColumnKind, DataError, LabelColumn, Missing, Precision, ReadOptions, Remedy, Scaling, Schema,
     Source, load_with_schema,
 };
+use rosenblatt::learning::{Bias, Dense, Examples, Mistake};
 use rosenblatt::slice::Slice;
 use rosenblatt::split::split;
 use rosenblatt::trace::{Beginning, Told, TracedRound, Walk, latex, markdown};
@@ -393,7 +393,7 @@ impl Session {
             }
         }
         let classes = vec![0; cells * cells];
-        let grid = rosenblatt::core::DenseExamples::new(&rows, width, &classes);
+        let grid = rosenblatt::learning::DenseExamples::new(&rows, width, &classes);
         let mut numbers = Vec::with_capacity(2 * grid.len());
         let mut lead = model.predictor(width);
         let is_network = model.network().is_some();

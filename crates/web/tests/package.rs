@@ -2,8 +2,8 @@
 #![cfg(feature = "package")]
 
 use rosenblatt::catalogue;
-use rosenblatt::core::{Setting, Takes};
 use rosenblatt::data::Source;
+use rosenblatt::learning::{Setting, Takes};
 use rosenblatt::{Model, Recipe};
 use rosenblatt_data::bundled;
 use rosenblatt_web::package::{Package, name, reads, training};

@@ -8,9 +8,9 @@
 use super::train_face::Watch;
 use crate::ui::{self, count};
 use rosenblatt::certify::{Rows, Verdict, pocket};
-use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
-use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Bias, Epoch, Examples, Hyperplanes, Observer, Round};
+use rosenblatt::learning::invariants::{Check, Inequality, Invariants, Summary};
+use rosenblatt::learning::observer::Snapshot;
+use rosenblatt::learning::{Bias, Epoch, Examples, Hyperplanes, Observer, Round};
 use rosenblatt::separation::{decide_within, with_bias};
 use rosenblatt::{Dataset, Error, Spec};
 use rosenblatt_data::View;

@@ -11,7 +11,7 @@ use crate::report::short_number;
 use crate::ui;
 use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
-use rosenblatt::files::{read_text, write_whole};
+use rosenblatt::data::files::{read_text, write_whole};
 use rosenblatt::monotone::{Course, courses};
 use rosenblatt::recipe::note_on_quantity;
 use rosenblatt::separation::{self, Sides, Study, verify};

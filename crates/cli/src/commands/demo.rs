@@ -9,7 +9,7 @@ use crate::ui::{self, counted, percent};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rosenblatt::Recipe;
 use rosenblatt::algorithms::ALGORITHMS;
-use rosenblatt::files::{Claim, keep_strangers, write_whole};
+use rosenblatt::data::files::{Claim, keep_strangers, write_whole};
 use rosenblatt_data::bundled;
 use rosenblatt_figures::{Canvas, Look, Svg, approximation};
 use std::fmt::Write as _;

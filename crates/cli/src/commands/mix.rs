@@ -3,7 +3,7 @@
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::files::Claim;
+use rosenblatt::data::files::Claim;
 use rosenblatt::mix::Mixing;
 use rosenblatt::{Model, Task};
 use serde_json::json;

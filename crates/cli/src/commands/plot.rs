@@ -10,9 +10,9 @@ use crate::ui::{self, count};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction};
-use rosenblatt::core::{Order, Readout};
+use rosenblatt::data::files::{is_stdout, write_whole};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
-use rosenblatt::files::{is_stdout, write_whole};
+use rosenblatt::learning::{Order, Readout};
 use rosenblatt::recipe::Choice;
 use rosenblatt::{Dataset, Model, Recipe, Spec, Task};
 use rosenblatt_figures::{

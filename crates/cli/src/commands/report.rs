@@ -10,7 +10,7 @@ use crate::paths::default_report;
 use crate::progress::Progress;
 use crate::report::{describe_estimate, describe_numbers, error_line};
 use crate::ui;
-use rosenblatt::files::write_whole;
+use rosenblatt::data::files::write_whole;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, Task};
 use rosenblatt_data::{Source, load_source, rewindable};

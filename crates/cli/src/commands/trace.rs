@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::ui;
 use clap::Command;
 use rosenblatt::back_propagation::{BackPropagation, back_propagation};
-use rosenblatt::core::{Readout, Stopped};
+use rosenblatt::learning::{Readout, Stopped};
 use rosenblatt::recipe::{LabelFound, with_positive};
 use rosenblatt::split::split;
 use rosenblatt::trace::{Ending, Told, Trace, Walk, latex, markdown, number, trace, vector};

@@ -44,9 +44,9 @@ impl LogisticDual {
             let s = logistic(t);
             let value = t + seen.margin + a * (self.c * s - b);
             if value > 0.0 {
-                high = t
+                high = t;
             } else {
-                low = t
+                low = t;
             }
             let newton = t - value / (1.0 + a * self.c * s * (1.0 - s));
             let (next, short) =

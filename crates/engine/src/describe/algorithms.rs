@@ -30,7 +30,7 @@ enum Home {
 pub struct Entry {
     /// What the outside needs to know of the rule.
     pub info: Info,
-    /// Whether it is a network, for which alone [`NetworkOptions`](crate::NetworkOptions) are.
+    /// Whether it is a network, for which alone [`NetworkOptions`](crate::options::NetworkOptions) are.
     pub network: bool,
     rule: MakeRule,
     home: Home,

@@ -10,7 +10,7 @@ use crate::device::DeviceChoice;
 use crate::error::{Error, refuse};
 use crate::estimate::{Calibrate, Method};
 pub(crate) use crate::options::Classes;
-pub use crate::options::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Validation};
+pub(crate) use crate::options::{ClassWeights, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use crate::settings;
 use crate::task::Task;
 use rosenblatt_core::rules::{self, Visit};

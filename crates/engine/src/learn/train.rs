@@ -662,7 +662,8 @@ impl Observer for Keeping<'_, '_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KernelOptions, Online, Options, evaluate};
+    use crate::options::KernelOptions;
+    use crate::{Online, Options, evaluate};
     use rosenblatt_core::Readout;
     use rosenblatt_kernel::Setting;
     use std::collections::BTreeMap;

@@ -152,7 +152,7 @@ impl Model {
 /// or that [`Model::open`] read; [`Model::explain`] takes a row as a table has it.
 ///
 /// ```
-/// use rosenblatt::core::Dense;
+/// use rosenblatt::learning::Dense;
 /// use rosenblatt::{Dataset, Spec, train};
 /// use rosenblatt::explain::Explainer;
 ///

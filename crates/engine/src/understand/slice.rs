@@ -19,7 +19,7 @@ const STILL: f64 = 1e-9;
 /// A plane through the space of features.
 ///
 /// ```
-/// use rosenblatt::core::Dense;
+/// use rosenblatt::learning::Dense;
 /// use rosenblatt::Dataset;
 /// use rosenblatt::slice::Slice;
 ///
@@ -87,7 +87,7 @@ impl Slice {
     /// to it, and so on its true side, whatever else is left out. `None` if the weights are all zero.
     ///
     /// ```
-    /// use rosenblatt::core::Dense;
+    /// use rosenblatt::learning::Dense;
     /// use rosenblatt::Dataset;
     /// use rosenblatt::slice::Slice;
     ///

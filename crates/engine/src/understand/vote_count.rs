@@ -22,7 +22,7 @@ pub struct VoteCount {
 /// Counts the votes of a model.
 ///
 /// ```
-/// use rosenblatt::core::{Dense, Readout};
+/// use rosenblatt::learning::{Dense, Readout};
 /// use rosenblatt::{Dataset, Options, Spec, train};
 /// use rosenblatt::vote_count::VoteCounter;
 ///

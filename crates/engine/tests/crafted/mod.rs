@@ -5,9 +5,10 @@
 //! it is, the arrays as numbers; now and then bytes are changed as they come.
 
 use crate::allocations;
-use rosenblatt::core::Random;
+use rosenblatt::learning::Random;
+use rosenblatt::model::Checkpoint;
 use rosenblatt::model::model_checksum;
-use rosenblatt::{Checkpoint, Dataset, Model};
+use rosenblatt::{Dataset, Model};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};

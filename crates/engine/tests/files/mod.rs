@@ -1,11 +1,12 @@
 //! A small file of every kind, to be spoiled.
 
 use rosenblatt::calibration::Method;
-use rosenblatt::core::{Random, Readout};
 use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
+use rosenblatt::learning::{Random, Readout};
 use rosenblatt::options::Classes;
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Dataset, KernelOptions, Mapping, NetworkOptions, Options, Spec, Training, train};
+use rosenblatt::{Dataset, Options, Spec, Training, train};
 use std::sync::Arc;
 
 fn data() -> Dataset {
@@ -20,7 +21,7 @@ fn data() -> Dataset {
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     struct Once(Vec<u8>);
     impl Checkpointer for Once {
-        fn request(&mut self, so_far: &rosenblatt::core::Totals) -> CheckpointRequest {
+        fn request(&mut self, so_far: &rosenblatt::learning::Totals) -> CheckpointRequest {
             if so_far.epochs == 1 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
         }
         fn save(&mut self, checkpoint: &[u8]) {

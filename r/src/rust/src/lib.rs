@@ -13,8 +13,8 @@ mod watch;
 
 use extendr_api::prelude::*;
 use failure::{Failure, guarded};
-use rosenblatt::core::Zero;
 use rosenblatt::data::{ReadOptions, load_source};
+use rosenblatt::learning::Zero;
 use rosenblatt::model::class_scores;
 use rosenblatt::{Model, Task};
 use rosenblatt_data::{ColumnKind, Gap, View};

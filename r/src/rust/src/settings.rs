@@ -6,11 +6,12 @@
 use crate::failure::Failure;
 use crate::values::from_r;
 use extendr_api::prelude::{List, Robj};
-use rosenblatt::core::{Declared, Setting, Takes};
 use rosenblatt::kernel::KERNELS;
+use rosenblatt::learning::{Declared, Setting, Takes};
+use rosenblatt::options::{KernelOptions, Mapping, NetworkOptions, Validation};
 use rosenblatt::recipe::MemoryLimit;
 use rosenblatt::settings::{should_be, value};
-use rosenblatt::{KernelOptions, Mapping, NetworkOptions, Options, Recipe, Validation};
+use rosenblatt::{Options, Recipe};
 use rosenblatt_data::encode::TextOptions;
 use rosenblatt_data::{Limits, ReadOptions, closest};
 use serde_json::{Map, Value, json};

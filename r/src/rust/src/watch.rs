@@ -1,7 +1,7 @@
 //! Ctrl-C while the engine works.
 
 use crate::failure::Failure;
-use rosenblatt::core::Totals;
+use rosenblatt::learning::Totals;
 use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::{Dataset, Error, Monitor, Spec};
 use std::cell::Cell;

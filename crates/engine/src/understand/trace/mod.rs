@@ -296,7 +296,7 @@ fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
     spec.entry().info.fixed_increment
         && matches!(options.rate, None | Some(Schedule::Constant(_)))
         && data.weights().is_none()
-        && options.class_weights == crate::ClassWeights::Even
+        && options.class_weights == crate::options::ClassWeights::Even
 }
 
 /// What each output decides.
