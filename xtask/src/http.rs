@@ -109,7 +109,7 @@ impl Client {
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{headers}\r\n"
         );
         stream.get_mut().write_all(&[head.as_bytes(), body].concat()).ok()?;
-        let (mut status, mut length, mut line) = (0, None, String::new());
+        let (mut status, mut length, mut closes, mut line) = (0, None, false, String::new());
         loop {
             line.clear();
             if stream.read_line(&mut line).ok()? == 0 {
@@ -125,9 +125,14 @@ impl Client {
             if name.eq_ignore_ascii_case("content-length") {
                 length = value.trim().parse::<usize>().ok();
             }
+            closes |= name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close");
         }
         let mut body = vec![0; length?];
         stream.read_exact(&mut body).ok()?;
+        // A request that was refused before its body was read ends the connection.
+        if closes {
+            self.stream = None;
+        }
         Some((status, body))
     }
 }

@@ -269,8 +269,8 @@ impl Online {
         loop {
             let is_new = |&row: &usize| numbers[labelled[row] as usize].is_none();
             let end = (from..part.end).find(is_new).unwrap_or(part.end);
-            for row in from..end {
-                classes[row] = number(&numbers, labelled[row]);
+            for (class, &labelled) in classes[from..end].iter_mut().zip(&labelled[from..end]) {
+                *class = number(&numbers, labelled);
             }
             let rows = rows.with_classes(&classes);
             let new = self.note(rows, from..end)?;
