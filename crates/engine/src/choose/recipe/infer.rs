@@ -78,7 +78,7 @@ pub(super) fn for_numbers(
     Ok(Some((recipe.for_numbers()?, why)))
 }
 
-/// Whether the label is to be predicted as a number: that was said, or it is a quantity.
+/// Whether the label is to be predicted as a number: you asked for it, or it is a quantity.
 pub(super) fn is_for_numbers(recipe: &Recipe, labels: &Labels, rows: usize) -> bool {
     recipe.wants_numbers() || (recipe.task == TaskChoice::Auto && is_quantity(labels.names(), rows))
 }

@@ -326,9 +326,9 @@ impl Fitting<'_> {
         let errors = candidates.iter().zip(&means).map(|(candidate, mean)| (candidate.name(), mean.sqrt()));
         let errors = errors.collect();
         // Straight columns stand first: each shape must be clearly better than what won among the simpler ones.
-        let mut places = (0..candidates.len()).collect::<Vec<_>>();
+        let places: Vec<usize> = (0..candidates.len()).collect();
         let mut winner = 0;
-        for group in places.chunk_by_mut(|&one, &other| candidates[one].shape == candidates[other].shape) {
+        for group in places.chunk_by(|&one, &other| candidates[one].shape == candidates[other].shape) {
             let best = group.iter().copied().min_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(winner);
             let is_first = group[0] == 0;
             if is_first || is_clearly_worse(&squares[winner], &squares[best], CLEARLY) {
