@@ -61,14 +61,14 @@ fn source_for(group: &str) -> Source {
         "text" => {
             let line = |i: u32| {
                 let (class, words) =
-                    if i % 3 > 0 { ("ham", "see you at the") } else { ("spam", "win a free") };
+                    if i.is_multiple_of(3) { ("spam", "win a free") } else { ("ham", "see you at the") };
                 let [what, when] = [["game", "prize", "dinner"], ["now", "soon", "later"]];
                 let (what, when) = (what[i as usize % 3], when[i as usize / 3 % 3]);
                 format!("{class}\t{words} {what} {when}, number {i}\n")
             };
             Source::bytes("notes.tsv", (0..60).map(line).collect::<String>().into_bytes())
         }
-        "pictures" => Source::file(tests.join("pictures")),
+        "pictures" => Source::find(tests.join("pictures")).unwrap(),
         "tagging" => {
             let sentence = |i: u32| match i % 4 {
                 0 => "the\tD\ndog\tN\nbarks\tV\n\n",
@@ -91,14 +91,23 @@ fn outside_learning_a_default_that_is_set_changes_nothing() {
         ("map", json!({ "learning": { "map": {} } }), "/learning/map", 2),
         ("kernel", json!({ "learning": { "kernel": {} } }), "/learning/kernel", 4),
         ("network", json!({ "learning": { "algorithm": "mlp", "network": {} } }), "/learning/network", 3),
-        ("reading", json!({ "reading": {} }), "/reading", 14),
-        ("text", json!({ "reading": { "text": {} } }), "/reading/text", 6),
-        ("pictures", json!({ "reading": { "pictures": { "size": [8, 8] } } }), "/reading/pictures", 2),
-        ("limits", json!({ "reading": { "limits": {} } }), "/reading/limits", 7),
+        ("reading", json!({ "choice": "given", "reading": {} }), "/reading", 14),
+        ("text", json!({ "choice": "given", "reading": { "text": {} } }), "/reading/text", 6),
+        (
+            "pictures",
+            json!({ "choice": "given", "reading": { "pictures": { "size": [8, 8] } } }),
+            "/reading/pictures",
+            2,
+        ),
+        ("limits", json!({ "choice": "given", "reading": { "limits": {} } }), "/reading/limits", 7),
         ("recipe", json!({}), "", 8),
         ("race", json!({ "choice": { "race": {} } }), "/choice/race", 1),
         ("tagging", json!({ "tagging": {} }), "/tagging", 12),
     ] {
+        // Pictures are read where that was built.
+        if group == "pictures" && !cfg!(feature = "images") {
+            continue;
+        }
         let source = source_for(group);
         let train = |recipe: &Value| {
             let recipe: Recipe = serde_json::from_value(recipe.clone()).unwrap();
@@ -106,7 +115,7 @@ fn outside_learning_a_default_that_is_set_changes_nothing() {
             (trained.race.is_some(), trained.model.to_bytes())
         };
         let unset = train(&base);
-        assert_eq!(unset.0, ["reading", "text", "limits", "recipe", "race"].contains(&group), "{group}");
+        assert_eq!(unset.0, ["recipe", "race"].contains(&group), "{group}");
         let listed = catalogue().options.into_iter().find(|listed| listed.name == group).unwrap();
         let mut n_tried = 0;
         for option in listed.options.iter().filter(|option| !option.default.is_null()) {
