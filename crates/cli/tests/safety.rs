@@ -464,7 +464,7 @@ fn ten_resume_points_end_in_the_same_bits() {
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
 }
 
-/// Where the trainings that are judged say how long to learn, a run that goes on is told the same again.
+/// Where the trainings that are judged say how long to learn, a run that goes on learns for as long.
 #[test]
 fn a_run_that_stops_as_judged_resumes_to_the_bit() {
     let bench = Bench::new();
