@@ -39,7 +39,7 @@ import time
 import traceback
 import zlib
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations
 from multiprocessing import Pool
 
 # First of all: it says how many threads peers may have.
@@ -404,6 +404,8 @@ ESTIMATED = {"banana": 500, "chess": 500, "contraceptive": 400, "german": 300, "
 # Small sets, of which one split tells little.
 SMALL = ("pima", "sonar", "wine", "ionosphere")
 N_SEEDS = 20
+# How many other triples of columns are removed.
+N_TRIPLES = 10
 # Sets whose columns carry much, so that copies of them in another order carry less than the least useful of the best.
 RANKED = ("australian", "german", "heart", "magic", "pima", "saheart", "segment", "wdbc", "wine", "wisconsin")
 
@@ -442,7 +444,7 @@ def spread(binary, data, folder, only):
 
 def importance(binary, data, folder, only):
     """Ranks of columns, a third of them copies in another order; and what removing three of them costs on fresh rows."""
-    print("set,columns,useless,first-useless,useful-below,useless-claimed,top-three,worst-other-three,top-loss,worst-other-loss",
+    print("set,columns,useless,first-useless,useful-below,useless-claimed,top-three,worst-other-three,top-loss,worst-other-loss,triples",
           flush=True)
     for name, x, y in all_sets(data):
         if name not in RANKED or not wanted(name, only):
@@ -471,16 +473,19 @@ def importance(binary, data, folder, only):
             for learned, fresh in splits:
                 write(left, y, kind_of(left), learned, train)
                 write(left, y, kind_of(left), fresh, test)
-                run(train_words)
+                # The same model, without its estimate.
+                run([*train_words, "--holdout", "0"])
                 of_fresh = run([binary, "evaluate", test, "--model", model, "--json"])
                 judged.append((of_fresh["error"], of_fresh["log-loss"]))
             return np.mean(judged, axis=0)
 
         others = [column for column in ranked[3:] if not column.startswith("useless ")]
-        worst = np.max([without(random.permutation(others)[:3]) for _ in range(3)], axis=0)
+        triples = list(combinations(others, 3))
+        drawn = [triples[place] for place in random.permutation(len(triples))[:N_TRIPLES]]
+        worst = np.max([without(triple) for triple in drawn], axis=0)
         top = without(ranked[:3])
         print(f"{name},{len(ranked)},{len(copied)},{useless[0] + 1 if useless else ''},{below},{claimed},"
-              f"{top[0]},{worst[0]},{top[1]},{worst[1]}", flush=True)
+              f"{top[0]},{worst[0]},{top[1]},{worst[1]},{len(drawn)}", flush=True)
 
 
 def main(part, binary, data, folder, n_splits, *only):

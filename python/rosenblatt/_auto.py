@@ -28,6 +28,11 @@ def _has_probabilities(estimator):
     return "model_" not in estimator.__dict__ or estimator.model_.is_calibrated
 
 
+def _column_names(X):
+    """What the columns of a table are called; None of arrays, whose columns have numbers."""
+    return [str(name) for name in getattr(X, "column_names", X.columns)] if _is_table(X) else None
+
+
 class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
     """Chooses, scales, trains, judges and calibrates, as `rosenblatt train` does.
 
@@ -58,6 +63,8 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         How good it is on rows that it did not learn from; None where there were too few to hold some out.
     race_ : dict or None
         How it was chosen.
+    feature_importances_ : ndarray
+        By how much the loss of rows that were not learned from rises when a column is shuffled; 0 for columns that are left out.
     notes_ : list of str
         What you may want to know about how the data was understood.
 
@@ -119,6 +126,7 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
                 label=_LABEL if _is_table(X) else None, learning=self._learning(), task="classification",
             )
             self.model_, self.estimate_, self.race_, self.notes_ = trained.model, trained.estimate, trained.race, trained.notes
+            self._columns = _column_names(X)
             self._places = np.array([names.index(name) for name in self.model_.classes])
         return self
 
@@ -160,6 +168,20 @@ class AutoClassifier(_checks.Hints, ClassifierMixin, BaseEstimator):
         """The logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """By how much the loss of rows that were not learned from rises when a column is shuffled."""
+        if "model_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
+        ranked = self.model_.summary(0)["importance"]
+        if ranked is None:
+            raise AttributeError("columns are not ranked: there are too many, or too few rows to judge them by")
+        names = self._columns or [f"feature {place + 1}" for place in range(self.n_features_in_)]
+        rises = np.zeros(self.n_features_in_)
+        for column in ranked["columns"]:
+            rises[names.index(column["column"])] = column["rise"]
+        return rises
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

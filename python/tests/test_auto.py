@@ -45,6 +45,27 @@ def test_tables_may_have_categories_and_text():
         AutoClassifier().fit(frame.rename(columns={"size": "label"}), y)
 
 
+def test_columns_have_importances():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 4)) * [1, 100, 1, 1]
+    y = np.where(X[:, 1] + 40 * X[:, 3] > 0, "up", "down")
+    fitted = AutoClassifier().fit(X, y)
+    found = fitted.feature_importances_
+    assert found.shape == (4,) and found.argsort()[::-1][:2].tolist() == [1, 3] and found[1] > 10 * abs(found[0])
+    of_model = {column["column"]: column["rise"] for column in fitted.model_.summary(0)["importance"]["columns"]}
+    assert found[1] == of_model["feature 2"]
+    # A column that is left out, as all its values are the same, stands at 0 in its place.
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame.insert(1, "same", 1.0)
+    found = AutoClassifier().fit(frame, y).feature_importances_
+    assert found.shape == (5,) and found[1] == 0 and found.argsort()[::-1][:2].tolist() == [2, 4]
+    with pytest.raises(AttributeError, match="not ranked"):
+        AutoClassifier().fit(rng.normal(size=(60, 201)), np.arange(60) % 2).feature_importances_
+    with pytest.raises(AttributeError, match="fit"):
+        AutoClassifier().feature_importances_
+
+
 def test_sparse_rows_and_classes_of_any_kind():
     import scipy.sparse
 

@@ -435,7 +435,7 @@ fn a_table_and_its_numbers_alone_give_the_same_model() {
 fn ten_resume_points_end_in_the_same_bits() {
     let bench = Bench::new();
     bench.write("t.svm", libsvm(&rows(3000)));
-    let train = "train t.svm --epochs 30 --patience 12 --readout voted --checkpoint-every 1000rows --quiet";
+    let train = "train t.svm --epochs 30 --patience 12 --holdout 0 --readout voted --checkpoint-every 1000rows --quiet";
     bench.ok(&format!("rosenblatt {train} --model whole.model"));
     let mut n_resumed = 0;
     loop {
@@ -462,6 +462,26 @@ fn ten_resume_points_end_in_the_same_bits() {
     }
     assert!(n_resumed >= 5, "{n_resumed}");
     assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
+}
+
+/// Where the trainings that are judged say how long to learn, a run that goes on learns for as long.
+#[test]
+fn a_run_that_stops_as_judged_resumes_to_the_bit() {
+    let bench = Bench::new();
+    bench.write("t.svm", libsvm(&rows(3000)));
+    let train = "train t.svm --epochs 30 --patience 12 --holdout 0.2 --checkpoint-every 1000rows --quiet";
+    bench.ok(&format!("rosenblatt {train} --model whole.model"));
+    for _ in 0..2 {
+        let mut child = start(&bench, &format!("{train} --resume --model t.model"));
+        while !bench.path("t.model.checkpoint").exists() && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        let _ = Command::new("kill").args(["-KILL", &child.id().to_string()]).status();
+        let _ = ended(child);
+        bench.ok(&format!("rosenblatt {train} --resume --model t.model"));
+        assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
+        fs::remove_file(bench.path("t.model")).unwrap();
+    }
 }
 
 /// A weight that a rule takes as a number of visits has a limit, which the message names.

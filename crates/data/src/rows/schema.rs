@@ -18,6 +18,9 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The features that are products of others, of a row of these.
+type Products = Box<dyn Fn(&[(u32, f64)]) -> Vec<(u32, f64)>>;
+
 /// How the rows of a source are stored. A row's score does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -350,7 +353,7 @@ impl Schema {
     }
 
     /// From which feature on features are made of several columns, and how, from the others of a row; nothing if none is.
-    pub fn together(&self) -> Option<(usize, impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)> + use<>)> {
+    pub fn together(&self) -> Option<(usize, Products)> {
         let bends = self.bends.clone().filter(|bends| !bends.surfaces.is_empty());
         let crosser = Crosser::new(self, usize::MAX).ok().flatten();
         let start = match (&bends, &crosser) {
@@ -358,11 +361,12 @@ impl Schema {
             (None, Some(_)) => self.base_width()?,
             _ => return None,
         };
-        Some((start, move |entries: &[(u32, f64)]| match (&bends, &crosser) {
+        let products = move |entries: &[(u32, f64)]| match (&bends, &crosser) {
             (Some(bends), _) => bends.crossed(entries),
             (None, Some(crosser)) => crosser.row(entries),
             (None, None) => Vec::new(),
-        }))
+        };
+        Some((start, Box::new(products)))
     }
 
     /// How texts become features, and the column that they stand in if there are columns.
