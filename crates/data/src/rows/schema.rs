@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The features that are products of others, of a row of these.
-type Products = Box<dyn Fn(&[(u32, f64)]) -> Vec<(u32, f64)>>;
+type Joiner = Box<dyn Fn(&[(u32, f64)]) -> Vec<(u32, f64)>>;
 
 /// How the rows of a source are stored. A row's score does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -353,7 +353,7 @@ impl Schema {
     }
 
     /// From which feature on features are made of several columns, and how, from the others of a row; nothing if none is.
-    pub fn together(&self) -> Option<(usize, Products)> {
+    pub fn together(&self) -> Option<(usize, Joiner)> {
         let bends = self.bends.clone().filter(|bends| !bends.surfaces.is_empty());
         let crosser = Crosser::new(self, usize::MAX).ok().flatten();
         let start = match (&bends, &crosser) {
