@@ -491,14 +491,11 @@ fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError
     let mut schema = Schema { dropped: parts.dropped.clone(), ..parts.schema().clone() };
     // What was counted is not copied when it has one owner.
     drop(parts);
-    match table {
-        Some(mut table) => {
-            table.settle(&mut schema, how.limits.features).map_err(|error| error.in_source(&name))?;
-        }
-        None => {
-            schema.settle();
-            check_width(&schema, how.limits.features).map_err(|error| error.in_source(&name))?;
-        }
+    if let Some(mut table) = table {
+        table.settle(&mut schema, how.limits.features).map_err(|error| error.in_source(&name))?;
+    } else {
+        schema.settle();
+        check_width(&schema, how.limits.features).map_err(|error| error.in_source(&name))?;
     }
     drop_names(&mut schema, how).map_err(|error| error.in_source(&name))?;
     let labels = final_labels(numbering.labels().clone(), how)?;

@@ -176,7 +176,7 @@ fn what_columns_that_bend_contribute_adds_up_to_the_score() {
         curves[0].height(45.0) > curves[0].height(10.0) && curves[0].height(45.0) > curves[0].height(90.0)
     );
     let top = rosenblatt::insight::top_features(model, 1, 3);
-    assert!(top[0].name.starts_with("a (highest near "), "{top:?}");
+    assert!(top[0].name.starts_with("a between "), "{top:?}");
     // A race finds that out by itself, and ends in the same knots.
     let raced = recipe("auto").train(&source, &mut ()).unwrap();
     assert!(matches!(raced.race.unwrap().shape(), rosenblatt::data::Shape::Bend { .. }));

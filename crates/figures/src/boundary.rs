@@ -153,7 +153,8 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let picture = drawn(notes.clone(), true)?;
     match called.and_then(|class| labels.names().get(class)) {
         Some(name) if scene.has_regions() && !has_boundary(&picture.items) => {
-            let mut weights = model.planes().into_iter().flat_map(|planes| planes.raw_weights());
+            let mut weights =
+                model.planes().into_iter().flat_map(rosenblatt::learning::Hyperplanes::raw_weights);
             let why = if model.planes().is_some() && weights.all(|weight| *weight == 0.0) {
                 "All weights are 0, so no boundary is in the picture"
             } else {

@@ -48,7 +48,6 @@ Examples:
   rosenblatt plot boundary data.svm -o data.svg               many features: rows on their side
   rosenblatt plot curves mail.csv --readouts last,averaged,voted -o curves.svg
   rosenblatt plot mistakes points.csv --bias none -o bound.svg
-  rosenblatt plot norms points.csv --bias none -o norms.svg
   rosenblatt plot margins mail.csv --model mail.model -o margins.png
   rosenblatt plot weights --model sms.model -o weights.svg
   rosenblatt plot shapes people.csv --model people.model -o shapes.svg
