@@ -95,7 +95,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
     }
     let message = fails(&bench, "rosenblatt train xor.csv --kernel precomputed", 1);
     assert!(message.contains("one column per row, but there are 4 rows of 2 columns"), "{message}");
-    bench.write("long.csv", "x,class\n1e200,a\n1,b\n");
+    bench.write("long.csv", "x,class\n1e200,a\n1,b\n2e200,a\n2,b\n");
     let message =
         fails(&bench, "rosenblatt train long.csv --kernel poly --degree 4 --scale none --precision f64", 1);
     assert!(message.contains("overflow") && message.contains("unit norm"), "{message}");

@@ -295,8 +295,8 @@ fn every_kind_is_drawn_in_every_form() {
     }
     let iris = "rosenblatt plot mistakes crates/data/bundled/iris.csv";
     let done = bench.run(iris);
-    assert!(done.code == Some(1) && done.stderr.contains("--class"), "{}", done.all());
-    bench.ok(&format!("{iris} --class setosa -o setosa.svg"));
+    assert!(done.code == Some(1) && done.stderr.contains("--positive"), "{}", done.all());
+    bench.ok(&format!("{iris} --positive setosa -o setosa.svg"));
     assert!(svg(&bench, "setosa.svg").contains("class=\"level "));
     let bound = svg(&bench, "mistakes.svg");
     // The note's rows have R = 4 and a largest margin of 4/sqrt(26).
