@@ -651,7 +651,7 @@ fn surfaces_are_products_of_hats_wherever_rows_come_from() {
 fn what_cannot_bend_is_refused() {
     let numbers = "a,label\n1,x\n2,y\n";
     let scaled = ReadOptions { scaling: rosenblatt_data::Scaling::Standard, ..bent("bend") };
-    let own = ReadOptions { missing: Missing::Own, ..ReadOptions::default() };
+    let own = ReadOptions { missing: Missing::Own, ..bent("line") };
     for (source, how, expected) in [
         (Source::bytes("t.svm", *b"1 1:1\n-1 2:1\n"), bent("bend"), "`shape` means nothing in libsvm"),
         (Source::bytes("t.vw", *b"1 |a x:1\n-1 |a y:1\n"), bent("bend"), "`shape` means nothing in VW"),
