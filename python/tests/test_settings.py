@@ -510,7 +510,7 @@ def came_of(name, settings, with_words=False):
         rows = [[token["w"] for token in sentence] for sentence in SENTENCES], TAGS
     if name == "AutoClassifier":
         pandas = pytest.importorskip("pandas")
-        rows = pandas.DataFrame(X, columns=list("abc")), Y
+        rows = pandas.DataFrame(X.copy(), columns=list("abc")), Y
         if "missing" in settings:
             rows[0].iloc[::9, 0] = np.nan
     printed = io.StringIO()
